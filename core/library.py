@@ -11,7 +11,7 @@ import inspect
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -22,8 +22,9 @@ from core.audit.asked.presets import Asked, add_data_independent, choose_attacks
 from core.audit.asked.publish_spec import PublishSpec
 from core.audit.asked.scenarios import Threat
 from core.audit.asked.spec import AuditSpec
-from core.audit.asked.spec_parts import IdentityChoice, fill_published
+from core.audit.asked.spec_parts import IdentityChoice, fill_published, nest_fields
 from core.audit.results.export import write_audit
+from core.audit.results.node_risks import NodeRisks
 from core.audit.results.view import RESULT_COLUMNS, AuditView
 from core.audit.store.states import State
 from core.cli.arguments import DEFAULT_SHARE
@@ -35,6 +36,7 @@ from core.cli.terminal import make_folder
 from core.errors import AuditError, InputError, propose_nearest, validate
 from core.findings.channels import describe_channels
 from core.findings.homophily import describe_homophily
+from core.findings.people import list_secrets
 from core.findings.policy import Policy, check_policy, load_policy
 from core.findings.strongest import choose_measure
 from core.findings.tables import list_threats
@@ -128,7 +130,8 @@ class Audit:
         return None if self.verdict is None else self.verdict.decision
 
     def figure(self, question: Question = "exposure", threat: Threat | None = None) -> Figure:
-        """The chart that answers a question, by default for the first threat of the audit.
+        """The chart that answers a question, by default for the first threat of the audit; of
+        exposure by default for each node's worst secret.
 
         attacks     which attack finds most on the original
         exposure    how many nodes are at which risk on each release
@@ -143,7 +146,7 @@ class Audit:
                 "question", "must be one of " + ", ".join(get_args(Question)), question
             )
         if question == "exposure":
-            return risk_distribution(self.view.nodes).figure
+            return risk_distribution(self._select_nodes(threat)).figure
         results = self.view.results
         threats = list_threats(results)
         asked = threat or next(iter(threats), None)
@@ -166,14 +169,29 @@ class Audit:
             "columns": describe_uses(self.view),
             "homophily": describe_homophily(self.view),
         }
-        write_audit(self.view, Path(folder), findings)
+        with _tell_files(folder):
+            write_audit(self.view, Path(folder), findings)
         return Path(folder)
 
     def report(self, path: str | Path) -> Path:
         """Write the report as a PDF for internal use; returns its path."""
         from core.report import write_report
 
-        return write_report(self.view, path)
+        make_folder(Path(path).parent)
+        with _tell_files(path):
+            return write_report(self.view, path)
+
+    def _select_nodes(self, threat: str | None) -> NodeRisks:
+        """Risks of the nodes under one threat, or all; raises InputError for one without any."""
+        nodes = self.view.nodes
+        threats = list(dict.fromkeys(secret.threat for secret in list_secrets(nodes)))
+        if threat is None:
+            return nodes
+        if threat not in threats:
+            known = ", ".join(threats) or "none"
+            raise InputError("threat of the figure", f"must have results: {known}", threat)
+        of_threat = {key: part for key, part in nodes.parts.items() if key[1].threat == threat}
+        return replace(nodes, parts=of_threat)
 
     def _repr_html_(self) -> str:
         """For notebooks; names are escaped."""
@@ -255,15 +273,8 @@ def run_audit(
         for each in _list_methods(defenses)
         for choice in _expand(_read_method(each, "defense"))
     ]
-    columns = list(list_names(() if private is None else private))
-    for column in columns:
-        graph.column(column, "private column")
-    fields = {
-        **fill_published(fields),
-        "defenses": [identify_command(d) for d in add_data_independent(made)],
-    }
-    if columns:
-        fields |= {"private": columns[0], "more_private": columns[1:]}
+    fields = _read_private(graph, private, fill_published(fields))
+    fields |= {"defenses": [identify_command(d) for d in add_data_independent(made)]}
     identity = fields.get("identity")
     if identity is not None:  # {} asks for it with all defaults
         choice = validate(IdentityChoice, identity, lambda path: f"identity {path}".strip())
@@ -310,24 +321,26 @@ def publish(
     defense: AnyMethod,
     path: str | Path,
     *,
-    private: str | None = None,
-    attributes: str | Iterable[str] = (),
+    private: str | Iterable[str] | None = None,
+    publish_columns: str | Iterable[str] | None = None,
     pseudonyms: bool | str | None = None,
     domain: str | None = None,
     **fields: Any,
 ) -> list[Path]:
     """Publish a graph: one release with fresh noise, entered in the ledger and written.
 
-    path        of the file: .csv, .parquet, .graphml, .gexf, .npz or .pt
-    private     column that must stay private
-    attributes  columns that leave
-    pseudonyms  whether the ids are replaced; has to be said where an audit of the graph looks for
-                people behind pseudonyms. `keyed:FILE`: by those that the file's secret makes for
-                the recipient `domain`, the same in every release
-    fields      further fields by name: `budget`, `lineage`, `publish_columns` …
-                (core.audit.asked.publish_spec)
+    path             of the file: .csv, .parquet, .graphml, .gexf, .npz or .pt
+    private          column, or columns, that must stay private
+    publish_columns  columns that leave, and no others; none named: the utility column alone
+    pseudonyms       whether the ids are replaced; has to be said where an audit of the graph looks
+                     for people behind pseudonyms. `keyed:FILE`: by those that the file's secret
+                     makes for the recipient `domain`, the same in every release
+    fields           further fields by name: `budget`, `lineage`, `generalize` …
+                     (core.audit.asked.publish_spec)
 
-    Returns the files, the provenance last. Raises InputError if one is there already.
+    Returns the files, the provenance last. Raises InputError if one is there already, for a column
+    that the graph does not have, and for a private one that would leave; the ledger is not charged
+    then.
 
     >>> import tempfile
     >>> from core import load_graph, publish
@@ -346,17 +359,39 @@ def publish(
     for file in (*files, locate_provenance(path.parent, path.stem)):
         if file.exists():
             raise InputError("output file", "must not exist", str(file), "name another one")
-    own = {**fill_published(fields), "private": private, "graph_hash": graph.content_hash}
+    if publish_columns is not None:
+        fields["publish_columns"] = list_names(publish_columns)
+    own = _read_private(graph, private, fill_published(fields))
+    own["graph_hash"] = graph.content_hash
     spec = PublishSpec.check_fields({**own, "defense": identify_command(choice)})
     make_folder(path.parent)
     renaming = choose_pseudonyms(pseudonyms, domain)
-    return write_publishing(graph, spec, path, list_names(attributes), renaming)[2]
+    return write_publishing(graph, spec, path, renaming)[2]
 
 
 def _check_graph(given: Any) -> None:
     if not isinstance(given, Graph):
         remedy = "make one by load_graph, from_networkx, from_pandas or from_pyg"
         raise InputError("graph", "must be a Graph", type(given).__name__, remedy)
+
+
+def _read_private(
+    graph: Graph, private: str | Iterable[str] | None, fields: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The fields with every private column that is asked for: by the argument, and by `private` and
+    `more_private` of the specification, which name further ones. Raises InputError for one that
+    the graph does not have."""
+    own = nest_fields(fields).get("threats")
+    own = own if isinstance(own, Mapping) else {}
+    given = (private, own.get("private"))
+    main = [name for each in given if each is not None for name in list_names(each)]
+    if not main:  # further ones alone are refused with the spec
+        return dict(fields)
+    columns = [*main, *list_names(own.get("more_private") or ())]
+    for column in columns:
+        graph.column(column, "private column")
+    first, *others = dict.fromkeys(columns)
+    return {**fields, "private": first, "more_private": others}
 
 
 def _list_methods(given: Any) -> list[Any]:
@@ -385,6 +420,16 @@ def _read_policy(given: GivenPolicy) -> Policy:
     if isinstance(given, Policy):
         return given
     return load_policy(str(given)) if isinstance(given, str | Path) else check_policy(given)
+
+
+@contextmanager
+def _tell_files(path: str | Path) -> Iterator[None]:
+    """Raises InputError instead of the operating system's error on a file."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InputError("output", "must be one that can be written", str(path), reason) from None
 
 
 @contextmanager

@@ -137,6 +137,27 @@ def test_arguments_ask_for_what_options_ask_for(arguments, options, asked) -> No
     assert asked == [build_spec(parsed, service)]
 
 
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"private": ["affiliation", "seniority"]},
+        {"private": "affiliation", "more_private": ["seniority"]},
+        {"private": "affiliation", "more_private": "seniority"},
+        {"private": ["affiliation", "affiliation"], "more_private": ("seniority", "affiliation")},
+        {"private": "affiliation", "threats": {"more_private": ["seniority"]}},
+        {"threats": {"private": "affiliation", "more_private": ["seniority"]}},
+        {"private": "affiliation", "threats": {"private": "seniority"}},
+    ],
+)
+def test_every_private_column_is_audited_wherever_it_is_named(fields, asked) -> None:
+    graph = generate_social(200)
+    library.run_audit(graph, progress=False, **fields)
+    assert asked[-1].threats.columns == ("affiliation", "seniority")
+    assert asked[-1].threats.hide_links is None
+    with pytest.raises(InputError, match="private column must be a column of the graph; got nope"):
+        run_audit(graph, private="affiliation", more_private=["nope"], progress=False)
+
+
 def test_methods_are_objects_too_and_columns_several(asked) -> None:
     graph = generate_social(200)
     katz, edge_rand = find_method("katz")(decay=0.3), find_method("edge_rand")(epsilon=4)
@@ -262,6 +283,20 @@ def test_figures_answer_questions_and_name_the_others(audit) -> None:
         audit.figure("who")
     with pytest.raises(InputError, match="must have results: link, attribute; got identity"):
         audit.figure("attacks", "identity")
+    shown = {t: audit.figure("exposure", t).to_json() for t in (None, "link", "attribute")}
+    assert shown["link"] != shown["attribute"]
+    with pytest.raises(InputError, match="must have results: link, attribute; got identity"):
+        audit.figure("exposure", "identity")
+
+
+def test_what_cannot_be_written_is_named(audit, tmp_path) -> None:
+    assert audit.report(tmp_path / "new" / "report.pdf").read_bytes()[:5] == b"%PDF-"
+    (tmp_path / "file").touch()
+    for write, path in ((audit.report, tmp_path), (audit.write, tmp_path / "file")):
+        with pytest.raises(InputError, match="output must be one that can be written; got /"):
+            write(path)
+    with pytest.raises(InputError, match="output folder must be one that can be written"):
+        audit.report(tmp_path / "file" / "report.pdf")
 
 
 def test_a_notebook_shows_names_escaped(audit) -> None:
@@ -272,17 +307,6 @@ def test_a_notebook_shows_names_escaped(audit) -> None:
         assert "&lt;b&gt;" in text
         assert "<b>" not in text
     assert "publish" in text
-
-
-def test_publishing_replaces_no_file(tmp_path, audit_home) -> None:
-    graph, path = load_dataset("karate").graph, tmp_path / "release.csv"
-    written = publish(graph, find_method("edge_rand")(epsilon=2), path, attributes=["label"])
-    assert [file.exists() for file in written] == [True] * 3
-    assert "label" in written[1].read_text().splitlines()[0]
-    with pytest.raises(InputError, match="must not exist"):
-        publish(graph, "edge_rand", path)
-    with pytest.raises(InputError, match=r"must end in \.csv"):
-        publish(graph, "edge_rand", tmp_path / "release.doc")
 
 
 LINKED = pd.DataFrame({"source": list("abb"), "target": list("bca")})

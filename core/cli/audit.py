@@ -105,6 +105,10 @@ def start_results(options: argparse.Namespace, fields: Mapping[str, Any]) -> Non
 
 def run_audit(options: argparse.Namespace) -> int:
     """Plan, run and export an audit."""
+    if options.check_claims:
+        from core.audit.jobs.claims import check_trials
+
+        check_trials(options.check_claims)
     # Workers may run a command only if they start after it was named: the environment says so.
     has_command = any(text.partition(":")[0] == "command" for text in options.defense or ())
     with open_service(computes=not has_command) as service:

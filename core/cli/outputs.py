@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from core.cli.terminal import make_folder
+from core.cli.terminal import make_folder, refuse_folder
 from core.errors import InputError
 
 OUTPUTS = ("out", "backup")
@@ -41,11 +41,17 @@ def add_out(
     add_overwrite(parser)
 
 
-def check_outputs(options: argparse.Namespace, outputs: Outputs) -> None:
+def check_outputs(
+    options: argparse.Namespace, outputs: Outputs, *, are_charged: bool = False
+) -> None:
     """Raise InputError if a file that will be written exists and may not be replaced.
 
     A file that the command reads never may; another one only if it is as the record beside it
     says, or with --overwrite.
+
+    are_charged  whether what is written is drawn anew and charged to the ledger: no such command
+                 is resumed, and an earlier release, in whatever format it shares its record and
+                 node table with this one, is replaced with --overwrite only
     """
     from core.records import hash_file, load_recorded
 
@@ -66,6 +72,9 @@ def check_outputs(options: argparse.Namespace, outputs: Outputs) -> None:
                 )
             if options.overwrite:
                 continue
+            if are_charged:
+                rule = "exists, and a publishing run replaces none"
+                raise InputError(what, rule, str(path), f"{other}, or add --overwrite")
             recorded = load_recorded(record) if recorded is None else recorded
             if path not in recorded or recorded[path] != hash_file(path):
                 rule = "exists, and not as this program wrote it"
@@ -83,7 +92,11 @@ def prepare_output(options: argparse.Namespace) -> None:
 def stage_outputs(folder: Path) -> Iterator[Path]:
     """A temporary folder, whose files are moved to `folder` if the block ends without an error: a
     cancelled command leaves the earlier ones."""
-    with tempfile.TemporaryDirectory(prefix=".writing-", dir=folder) as name:
+    try:
+        made = tempfile.TemporaryDirectory(prefix=".writing-", dir=folder)
+    except OSError as error:
+        raise refuse_folder(folder, error) from None
+    with made as name:
         yield Path(name)
         for path in list_files(Path(name)):
             target = folder / path.relative_to(name)

@@ -6,7 +6,6 @@ from __future__ import annotations
 import argparse
 import json
 import secrets
-from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +22,7 @@ from core.cli.audit_spec import add_leave_out, identify_command, read_leave_out
 from core.cli.outputs import add_out, check_outputs, stage_outputs
 from core.cli.team import open_person
 from core.cli.terminal import make_folder, say
-from core.errors import AccessError, InputError
+from core.errors import AccessError, InputError, UnsupportedError
 
 if TYPE_CHECKING:
     from core.audit.asked.publish_spec import PublishSpec
@@ -96,7 +95,7 @@ def _publish_graph(options: argparse.Namespace) -> int:
     choice = identify_command(MethodChoice.parse(options.defense, "defense"))
     suffix, parent, stem = check_suffix(options.out), options.out.parent, options.out.stem
     written = list_release_files(parent, stem, (suffix,))
-    check_outputs(options, {locate_provenance(parent, stem): written})
+    check_outputs(options, {locate_provenance(parent, stem): written}, are_charged=True)
     graph = load_input(options).graph
     fields = read_secrets(options) | read_options(
         options, ThreatSpec, DisclosureSpec, PublishSpec, columns=list_columns_of(graph)
@@ -107,7 +106,7 @@ def _publish_graph(options: argparse.Namespace) -> int:
     leaving = list_released(spec, graph, choice.make_defense())
     told = describe_columns(leaving, spec.disclosure.generalize)
     pseudonyms = choose_pseudonyms(options.pseudonyms, options.domain)
-    release, provenance, paths = write_publishing(graph, spec, options.out, (), pseudonyms, told)
+    release, provenance, paths = write_publishing(graph, spec, options.out, pseudonyms, told)
     files = ", ".join(path.name for path in paths)
     say(f"{release.graph.num_edges} links, {release.guarantee.label}: {files}")
     _show_totals(provenance)
@@ -158,20 +157,17 @@ def write_publishing(
     graph: Graph,
     spec: PublishSpec,
     path: Path,
-    attributes: Sequence[str] = (),
     pseudonyms: bool | KeyedPseudonyms | None = None,
     told: str = "",
 ) -> tuple[Release, dict[str, Any], list[Path]]:
     """Draw a release with fresh noise, enter it in the ledger and write it; returns it with its
     provenance and files.
 
-    attributes  columns that leave instead where the spec names none; none with a defense that keeps
-                none
     pseudonyms  whether ids are replaced, or by which; None, no, unless an audit counts them as
                 left out
     told        said before the ledger is charged
 
-    Raises InputError then.
+    Raises InputError then, and for what cannot be written, before the ledger is charged.
     """
     from core.audit.computing.prepared import list_written
     from core.audit.jobs.publish import check_ids, enter_publishing, publish_release
@@ -180,44 +176,60 @@ def write_publishing(
     from core.audit.store.team import Team
     from core.data.keyed_pseudonyms import KeyedPseudonyms
     from core.data.link_release import NONE as NO_LINK_COLUMN
+    from core.data.writers import check_ids_in
     from core.partitioned.writing import write_release
     from core.seeding import Seed
 
     defense = spec.defense.make_defense()
     keyed = pseudonyms if isinstance(pseudonyms, KeyedPseudonyms) else None
-    is_named = bool(attributes) and not spec.disclosure.names_columns
     if keyed is not None and not defense.keeps_nodes:
         remedy = "write --pseudonyms without a file"
         raise InputError("--pseudonyms keyed", "needs a defense that keeps the nodes", None, remedy)
     asked = [name for name in spec.disclosure.publish_columns or () if name != NO_LINK_COLUMN]
-    if (asked or attributes) and not defense.keeps_columns:
+    if asked and not defense.keeps_columns:
         rule = f"cannot be published by the defense {defense.info.key}, which keeps no column"
-        remedy = "leave out --publish-columns (in scripts attributes too), or choose another one"
-        raise InputError("columns", rule, ", ".join([*asked, *attributes]), remedy)
-    with closing(Store()) as store:
-        _check_run(store, graph)
-        is_renamed = bool(pseudonyms) or defense.renames_nodes
-        if not is_renamed and pseudonyms is None:
-            check_ids(store, spec.graph_hash)
-        release = publish_release(graph, spec)
-        if told:
-            say(told)
-        run = secrets.token_hex(8)
-        provenance = enter_publishing(store, graph, spec, release, run)
-        domain = "" if keyed is None else f"domain: {keyed.domain}"
-        Team(store).record(LOCAL, "publish release", run, domain)
+        remedy = "leave out --publish-columns, or choose another one"
+        raise InputError("columns", rule, ", ".join(asked), remedy)
+    suffix, is_renamed = check_suffix(path), bool(pseudonyms) or defense.renames_nodes
+    _check_partitions(graph, suffix, is_keyed=keyed is not None)
     with stage_outputs(path.parent) as folder:
+        with closing(Store()) as store:
+            _check_run(store, graph)
+            if not is_renamed and pseudonyms is None:
+                check_ids(store, spec.graph_hash)
+            release = publish_release(graph, spec)
+            if not is_renamed:
+                check_ids_in(suffix, release.graph)
+            if told:
+                say(told)
+            run = secrets.token_hex(8)
+            provenance = enter_publishing(store, graph, spec, release, run)
+            domain = "" if keyed is None else f"domain: {keyed.domain}"
+            Team(store).record(LOCAL, "publish release", run, domain)
         paths = write_release(
             release,
             folder,
             path.stem,
             provenance,
-            (check_suffix(path),),
-            attributes=attributes,
-            columns=None if is_named else list_written(spec, release.graph, defense),
+            (suffix,),
+            columns=list_written(spec, release.graph, defense),
             pseudonyms=keyed or (Seed.from_entropy() if is_renamed else None),
         )
     return release, provenance, [path.parent / made.name for made in paths]
+
+
+def _check_partitions(graph: Graph, suffix: str, *, is_keyed: bool) -> None:
+    """Raise UnsupportedError for what links in partitions cannot be written as."""
+    from core.partitioned.graph import PartitionedGraph
+    from core.partitioned.links import ONE_PROCESS
+    from core.partitioned.writing import FORMATS
+
+    if isinstance(graph, PartitionedGraph):
+        if suffix not in FORMATS:
+            rule = "is for graphs in one process; links in partitions are .csv or .parquet"
+            raise UnsupportedError(f"output file .{suffix}", rule)
+        if is_keyed:
+            raise UnsupportedError("keyed pseudonyms", ONE_PROCESS)
 
 
 def _publish_statistics(options: argparse.Namespace) -> int:
@@ -237,18 +249,19 @@ def _publish_statistics(options: argparse.Namespace) -> int:
     spec = StatisticsSpec.check_fields(read_options(options, StatisticsSpec))
     if options.out.suffix.lower() != ".csv":
         raise InputError("output file", "must end in .csv for statistics", str(options.out))
-    check_outputs(options, {options.out.with_suffix(".json"): [options.out]})
+    outputs = {options.out.with_suffix(".json"): [options.out]}
+    check_outputs(options, outputs, are_charged=True)
     graph = load_input(options).graph
     make_folder(options.out.parent)
     budget = None if options.budget is None else parse_budget(options.budget)
     private = [name for name in (options.private, *options.more_private) if name]
-    with closing(Store()) as store:
-        _check_run(store, graph)
-        rows, guarantee = publish_statistics(graph, spec, private)
-        run = secrets.token_hex(8)
-        provenance = enter_statistics(store, graph, spec, guarantee, run, budget, options.lineage)
-        Team(store).record(LOCAL, "publish statistics", run, ", ".join(spec.statistics))
     with stage_outputs(options.out.parent) as folder:
+        with closing(Store()) as store:
+            _check_run(store, graph)
+            rows, guarantee = publish_statistics(graph, spec, private)
+            run, given = secrets.token_hex(8), (budget, options.lineage)
+            provenance = enter_statistics(store, graph, spec, guarantee, run, *given)
+            Team(store).record(LOCAL, "publish statistics", run, ", ".join(spec.statistics))
         path = folder / options.out.name
         paths = write_statistics(rows, path, graph.num_nodes, provenance)
     files = ", ".join(path.name for path in paths)

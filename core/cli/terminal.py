@@ -48,6 +48,10 @@ def make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(
-            "output folder", "must be one that can be written", str(folder), error.strerror or ""
-        ) from None
+        raise refuse_folder(folder, error) from None
+
+
+def refuse_folder(folder: Path, error: OSError) -> InputError:
+    """The error to raise for a folder that cannot be written."""
+    rule = "must be one that can be written"
+    return InputError("output folder", rule, str(folder), error.strerror or "")

@@ -283,6 +283,12 @@ def _format_cell(value: Any) -> str:
     return "" if value != value else repr(value)
 
 
+def check_ids_in(name: str, graph: Graph) -> None:
+    """Raise InputError for node ids that a format cannot tell apart."""
+    if name in ("graphml", "gexf"):
+        _clean_ids(graph)
+
+
 def _clean_ids(graph: Graph) -> list[str]:
     """Node ids valid in XML; raises InputError if two become equal."""
     ids = [_cleaned(node) for node in graph.node_ids]

@@ -36,8 +36,8 @@ def publish(links, path, *more, statistics=ALL, epsilon="2"):
 
 def test_a_table_and_its_provenance_are_written_and_charged(audit_home, links, tmp_path, capsys):
     out = tmp_path / "out" / "table.csv"
-    for _ in range(2):
-        assert publish(links, out, "--mixing-column", "team", "--max-degree", "4") == 0
+    more = ("--mixing-column", "team", "--max-degree", "4")
+    assert [publish(links, out, *more, *also) for also in ([], [], ["--overwrite"])] == [0, 2, 0]
     shown = capsys.readouterr().err
     assert "node-DP, ε = 2: table.csv, table.json" in shown
     assert "One node: ε = 4 over 2 publishing runs." in shown

@@ -54,6 +54,7 @@ WRONG = {
     f"{PUBLISH} --defense edge_rand --pseudonyms kyed:s --out OUT.csv": "or be keyed:FILE",
     f"{PUBLISH} --defense edge_rand --domain clinic --out OUT.csv": "is for keyed pseudonyms only",
     f"{AUDIT} --repeats 2.5 --out OUT": "--repeats must be a whole number; got 2.5; see",
+    f"{AUDIT} --hide-links 0.1 --check-claims 10 --out OUT": "of trials must be 40 to 100,000; got",
     "doctor --restor": "--restore needs one value; see",
 }
 

@@ -160,6 +160,11 @@ def test_our_own_file_unchanged_and_edited(place, line, file):
     if file == "t.tar":
         pytest.skip("a backup has no record")
     path = put_own(line, file)
+    if line.startswith("publish"):  # a run is charged anew, so there is nothing to resume
+        assert run(line) == 2
+        assert path.exists()
+        assert run(line, "--overwrite") is None
+        return
     assert run(line) is None
     if "verdict" in file:  # removed, for it was ours
         assert not path.exists()
@@ -239,6 +244,22 @@ def test_a_folder_and_a_stored_graph_are_never_replaced(place, monkeypatch):
     monkeypatch.setattr("core.data.catalogue.list_raw_files", lambda: [raw.absolute()])
     os.link(raw, "u.csv")
     assert run(f"{PUBLISH} u.csv", "--overwrite") == 2
+
+
+def test_a_release_in_another_format_replaces_no_provenance(place, capsys):
+    put_own(f"{PUBLISH} t.csv", "t.csv")
+    record = Path("t.provenance.json").read_text()
+    for name, shared in (("t.graphml", "t.provenance.json"), ("t.pt", "t.provenance.json")):
+        assert run(f"{PUBLISH} {name}") == 2
+        said = capsys.readouterr().err
+        assert f"output file '{shared}' exists, and a publishing run replaces none" in said
+        assert "name another --out, or add --overwrite" in said
+    Path("t.provenance.json").unlink()
+    put("t.nodes.csv")
+    assert run(f"{PUBLISH} t.pt") == 2
+    assert "output file 't.nodes.csv' exists" in capsys.readouterr().err
+    put("t.provenance.json", record)
+    assert run(f"{PUBLISH} other.pt") is None
 
 
 def test_a_record_tells_edits_of_itself_and_of_files(tmp_path):

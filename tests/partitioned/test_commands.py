@@ -179,8 +179,13 @@ def test_publishing_runs_are_entered_and_written(files, graph, capsys):
     assert sorted(half[:, 0].tolist()) == half[:, 0].tolist()  # rows tell of no old number
     ends = np.sort(np.bincount(half.ravel(), minlength=200))
     assert abs(ends.sum() - graph.degrees.sum() / 2) <= 2
-    assert main([*publish, "--defense", "random_deletion", "--out", "out/half.graphml"]) == 2
+    assert main([*publish, "--defense", "random_deletion", "--out", "out/d.graphml"]) == 2
     assert "links in partitions are .csv or .parquet" in capsys.readouterr().err
+    keyed = ["--pseudonyms", "keyed:secret", "--domain", "clinic", "--out", "out/k.csv"]
+    assert main([*publish, "--defense", "random_deletion", *keyed]) == 2
+    assert ONE_PROCESS in capsys.readouterr().err
+    assert main(["ledger", "--graph", "links.txt", "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["entries"]) == 3  # none for the refused
 
 
 @pytest.mark.parametrize(

@@ -51,8 +51,7 @@ class ClaimJobs(Jobs[ClaimRequest, ClaimRun]):
         A finished or running check with as many trials is reused. Raises InputError if the release
         is not a defended one of the audit.
         """
-        if not MIN_TRIALS <= trials <= MAX_TRIALS:
-            raise InputError("number of trials", f"must be {MIN_TRIALS} to {MAX_TRIALS:,}", trials)
+        check_trials(trials)
         spec = AuditSpec.model_validate(self._store.find_audit(audit_id).spec)
         choices = {choice.id: choice for choice in spec.defenses}
         if release not in choices:
@@ -90,6 +89,12 @@ class ClaimJobs(Jobs[ClaimRequest, ClaimRun]):
             trials=row.request["trials"],
             check=ClaimCheck.restore(row.result) if row.result else None,
         )
+
+
+def check_trials(trials: int) -> None:
+    """Raise InputError for too few trials to refute anything, or too many to run."""
+    if not MIN_TRIALS <= trials <= MAX_TRIALS:
+        raise InputError("number of trials", f"must be {MIN_TRIALS} to {MAX_TRIALS:,}", trials)
 
 
 def count_claims(spec: AuditSpec) -> int:
