@@ -31,7 +31,7 @@ class Bags:
 
     The second time that a node has a value is a value of its own, and so on.
 
-    names  of each value, ascending: code * `width` + times that the node had it before
+    names  (v,) of each value, ascending: code * `width` + times that the node had it before
     """
 
     ours: sparse.csr_array
@@ -125,7 +125,8 @@ def count_met_values(
     parents = plain[1][first] * width + times[1][first]
     is_shared = np.isin(parents, bags.names)
     columns, parents = columns[is_shared], np.searchsorted(bags.names, parents[is_shared])
-    return Bags(*_tabulate(nodes, names, columns, sizes), columns, width), parents
+    ours, theirs = _tabulate(nodes, names, columns, sizes)
+    return Bags(ours, theirs, columns, width), parents
 
 
 def _tabulate(

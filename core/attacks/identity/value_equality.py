@@ -19,8 +19,10 @@ def put_equal_first(
     taken: np.ndarray,
     rng: np.random.Generator,
 ) -> tuple[Matches, np.ndarray]:
-    """The same with nodes first that have all values of a person and no others, in the order
-    found, then at random. Sets of values collide as 64-bit sums with probability below n² / 2^64.
+    """The same matches (k, c), and evidence of each first one (k,), with nodes first that have all
+    values of a person and no others: in the order found, then at random.
+
+    Sets of values collide as 64-bit sums with probability below n² / 2^64.
     """
     marks = rng.integers(1, 1 << 63, len(bags.names), dtype=np.uint64)
     sums, whole = [], []
@@ -42,8 +44,8 @@ def put_equal_first(
     is_equal = (sizes > 0)[:, None] & (before != NO_MATCH) & whole[1][before]
     is_equal &= sums[1][before] == sums[0][:, None]
     is_new = (equal != NO_MATCH) & ~(equal[:, :, None] == before[:, None, :]).any(axis=2)
-    named = np.where(is_equal, before, NO_MATCH), np.where(is_new, equal, NO_MATCH)
-    named = np.concatenate(named, axis=1)
+    parts = np.where(is_equal, before, NO_MATCH), np.where(is_new, equal, NO_MATCH)
+    named = np.concatenate(parts, axis=1)
     order = np.argsort(named == NO_MATCH, axis=1, kind="stable")[:, :NUM_CANDIDATES]
     has_any = sizes > 0
     candidates, confidence, strength = before.copy(), found.confidence.copy(), strength.copy()

@@ -28,7 +28,7 @@ as the number of rounds, on random graphs with 3 and 12 values."""
 MAX_ROUNDS = 8
 
 MIN_CHANGE = 0.001
-"""Share of the people whose match must change for another round."""
+"""Share of the people who must be in doubt, and whose match must change, for another round."""
 
 MAX_EXPONENT = 700.0
 """Logarithm of the largest odds that are kept."""
@@ -46,19 +46,24 @@ class ValueJoin(IdentityAttack):
     The evidence for person u behind node i is the log of how much likelier i's values are if i is
     u than if i is anybody: log(a / q_v) for each value v that both have, and log(1 − a) for each
     value of i that u lacks. q_v is the share of people who have v; a is the share of the released
-    values that occur in the known graph at all. The confidence is the posterior over all nodes,
-    one of which is u. Where common values had to be left out, nodes with all values of u and no
-    others come first.
+    values that occur in the known graph at all. Values at people found already count beside it
+    (`weigh_values`): whoever has as many allies as others has them among other people. The
+    confidence is the posterior over all nodes, one of which is u. Where common values had to be
+    left out, nodes with all values of u and no others come first.
+
+    Whoever is more likely than not found in one round is found already in the next. People whom
+    the attacker knows stay what they are; all others are joined anew in each round.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(
         key="value_join",
         title="Value join",
-        summary="Knows the values of people's links, such as amounts or times, and joins on them.",
+        summary="Knows the values of people's links, such as amounts or times, and joins on them "
+        "and on who is at the other end.",
         source="Fellegi and Sunter, A theory for record linkage, JASA 1969, §2; de Montjoye et "
         "al., Unique in the crowd, Scientific Reports 2013",
         group="second graph",
-        version=3,
+        version=4,
     )
     links_networks: ClassVar[bool] = True
     finds_by: ClassVar[Literal["links", "columns", "values"]] = "values"
@@ -87,7 +92,9 @@ class ValueJoin(IdentityAttack):
             if evidence.is_cut:
                 found, strength = put_equal_first(found, strength, ends, bags, taken, rng)
             grown = np.where(is_seed, image, _accept(found, strength))
-            if (grown != image).sum() <= MIN_CHANGE * known.num_nodes:
+            is_compared = ~is_seed & (found.candidates[:, 0] != NO_MATCH)
+            doubts = (1.0 - found.confidence)[is_compared].sum()
+            if min(doubts, (grown != image).sum()) <= MIN_CHANGE * known.num_nodes:
                 break
             image = grown
         return place_seeds(found, *threat.seeds.T)
