@@ -45,6 +45,8 @@ ASK = "audit re-identification"
 NO_ATTACK = "no attack finds people by them"
 MAY_DIFFER = "no attack counts them where values may have been changed"
 ONE_ROW = "write each link of the release once"
+NO_SEEDS = "no attacker compares them at people found already"
+NO_SEEDS_REMEDY = "let attackers know such people (“Nodes already identified”, or --seeds-known)"
 INCOMPARABLE = "their cells cannot be compared with the original's values"
 
 
@@ -246,23 +248,33 @@ def _list_nodes(view: AuditView, release: str) -> Iterator[Channel]:
 
 
 def _list_links(view: AuditView, release: str) -> Iterator[Channel]:
-    """Weights of the links and each of their other columns, of the graph and of the release."""
+    """Weights of the links and each of their other columns, of the graph and of the release.
+
+    Whom an attacker has found already tells who is at the other end of a link. Without, values are
+    only counted per person: where all have the same ones, as many allies and rivals, nobody is
+    found though the links of each value tell people apart. So nothing is cleared by that alone;
+    where it does find people, the limits are exceeded anyway.
+    """
     leaving, source = view.link_channels.find_leaving(release), view.link_channels.find_source()
     kinds = {WEIGHT: "number", **source, **leaving}  # that there are none is recorded too
     known, rules = view.link_channels.find_known(), _find_rules(view)
     titles = _name(m for m in _list_attacks(view, release) if m.finds_by == "values")
+    identity = view.spec.threats.identity
+    has_seeds = identity is not None and identity.seeds_known > 0
     for column, kind in kinds.items():
-        attacks = titles if known is None or column in known else ()
+        counting = titles if known is None or column in known else ()
+        attacks = counting if has_seeds else ()
         blind = "" if column == WEIGHT and not attacks else _find_blind(view, release, column)
-        is_read = bool(attacks) and not blind
+        is_read, lacks_seeds = bool(attacks) and not blind, bool(counting) and not has_seeds
+        remedy = _find_remedy(view, release, column, bool(blind))
         yield Channel(
             name="link weights" if column == WEIGHT else f"values of {column}",
             treatment=_find_treatment(column in leaving, is_read, column in rules),
-            remedy=_find_remedy(view, release, column, bool(blind)),
+            remedy=NO_SEEDS_REMEDY if lacks_seeds and not blind else remedy,
             column=column,
             kind=kind,
             attacks=attacks if column in leaving and is_read else (),
-            reason=blind or NO_ATTACK,
+            reason=blind or (NO_SEEDS if lacks_seeds else NO_ATTACK),
             rules=rules.get(column, ()),
             exists=column in source or column in leaving,
         )

@@ -46,7 +46,7 @@ def audit(folder, capsys, *more):
     (folder / "policy.json").write_text(json.dumps({**fields, "limits": limits}))
     path, out = str(folder / "links.csv"), folder / "out"
     parts = ["audit", "--graph", path, "--identity", "--auxiliary-graph", path, "--repeats", "1"]
-    parts += ["--seeds-known", "0", "--policy", str(folder / "policy.json")]
+    parts += ["--seeds-known", "3", "--policy", str(folder / "policy.json")]
     code = command.main([*parts, *more, "--format", "json", "--out", str(out)])
     releases = json.loads((out / "audit.json").read_text())["verdict"]["releases"]
     said = "".join(capsys.readouterr())
@@ -249,7 +249,9 @@ def test_rows_of_a_release_made_elsewhere_are_open():
     scores = {**make_noise((ORIGINAL, EXTERNAL), ATTACKS)}
     scores |= {(r, "value_join@identity", "expected_found"): 0.0 for r in (ORIGINAL, EXTERNAL)}
     view = make_audit(scores, ATTACKS)
-    view = replace(view, spec=view.spec.update(private=None, hide_links=None))
+    view = replace(
+        view, spec=view.spec.update(private=None, hide_links=None, identity={"seeds_known": 3})
+    )
     channels = LinkChannels(
         find_leaving=lambda _release: {"link.at": "time"}, find_repeats=lambda _release: True
     )
@@ -273,11 +275,34 @@ def test_rows_are_counted_as_they_leave(tmp_path, column, repeats):
         assert ("rows" in kinds) == repeats
 
 
+def test_values_are_attacked_only_where_somebody_is_found_already():
+    """Counted per person, equal numbers of allies and rivals tell nothing; by 3 of 100 people found
+    already, those who are whose ally tell people apart."""
+    leaving = {"link.how": "category", "link.weight": "number"}
+    channels = LinkChannels(find_source=lambda: leaving, find_leaving=lambda _release: leaving)
+    view = replace(audit_joined(ATTACKS), link_channels=channels)
+    asked = {"private": None, "hide_links": None}
+    for seeds, state in ((0, "not attacked"), (3, "attacked")):
+        spec = view.spec.update(**asked, identity={"seeds_known": seeds})
+        own = replace(view, spec=spec)
+        found = {c.column: c for c in list_channels(own, RELEASE) if c.column in leaving}
+        assert {c.treatment for c in found.values()} == {state}
+        assert all(bool(c.attacks) == (seeds > 0) for c in found.values())
+        said = "; ".join(describe_open(found.values()))
+        assert ("compares them at people found already" in said) == (seeds == 0)
+        assert ("--seeds-known" in said) == (seeds == 0)
+    unsought = replace(view, results=view.results.iloc[:0])
+    unsought = replace(unsought, spec=view.spec.update(**asked, identity={"seeds_known": 0}))
+    said = "; ".join(describe_open(list_channels(unsought, RELEASE)))
+    assert "--seeds-known" not in said
+
+
 def audit_joined(measured, planned=None, **more):
     """An audit whose releases people were sought in by values of links."""
     scores = make_noise((ORIGINAL, RELEASE), measured)
     joined = {(r, "value_join@identity", "expected_found"): 0.0 for r in (ORIGINAL, RELEASE)}
-    return make_audit({**scores, **joined}, planned or measured, **more)
+    view = make_audit({**scores, **joined}, planned or measured, **more)
+    return replace(view, spec=view.spec.update(identity={"seeds_known": 3}))
 
 
 @pytest.mark.parametrize(

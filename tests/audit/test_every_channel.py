@@ -55,7 +55,7 @@ def draw_spec(rng, graph, store):
     leaving = graph.feature_names if publish is None else publish
     rules = [f"{name}:bin=2" for name in leaving if name in ("age", "link.at")]
     rules = [rule for rule in rules if rng.random() < 0.4]
-    identity = None if rng.random() < 0.25 else {"seeds_known": 0}
+    identity = None if rng.random() < 0.25 else {"seeds_known": 2}
     attacks = []
     if identity is not None:
         if rng.random() < 0.3:

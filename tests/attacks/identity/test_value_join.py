@@ -8,9 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.attacks.identity import value_join
+from core.algorithms.matching import NO_MATCH
+from core.attacks.identity import value_evidence, value_join
 from core.attacks.identity.value_alignment import align_values
-from core.attacks.identity.value_join import MAX_FOUND, ValueJoin
+from core.attacks.identity.value_evidence import MAX_FOUND
+from core.attacks.identity.value_join import ValueJoin
 from core.audit.asked.spec_parts import DisclosureSpec
 from core.audit.computing.threat_sampling import know_coarser
 from core.context import Context
@@ -68,14 +70,88 @@ def compute_naive(known, published):
                 evidence[u, i] += np.log(share * len(ours) / holders)
             else:
                 evidence[u, i] += np.log(1 - share)
+    return evidence, normalize(evidence)
+
+
+def normalize(evidence):
     odds = np.exp(evidence)
-    return evidence, odds / odds.sum(axis=1, keepdims=True)
+    return odds / odds.sum(axis=1, keepdims=True)
+
+
+def list_met(graph, people):
+    """As `list_values`, of values of links to `people`, each with its place there."""
+    found = [Counter() for _ in range(graph.num_nodes)]
+    marks = {node: place for place, node in enumerate(people.tolist())}
+    for ends, value in zip(graph.edges.tolist(), graph.weights.tolist(), strict=True):
+        for node, other in (ends, ends[::-1]):
+            if other in marks:
+                found[node][value, marks[other]] += 1
+    return [{(v, s, k) for (v, s), times in own.items() for k in range(times)} for own in found]
+
+
+def compute_naive_met(known, published, seeds, most):
+    """As `compute_naive`, with what values of links to people found add, and without values that
+    more than `most` pairs have: everybody is taken to have plain ones. Last, which have any in
+    common (k, n)."""
+    ours, theirs = list_values(known), list_values(published)
+    mine, shown = (list_met(g, own) for g, own in zip((known, published), seeds.T, strict=True))
+    everything = set().union(*ours)
+    share = min(np.mean([value in everything for own in theirs for value in own]), MAX_FOUND)
+    between = [(met, mine[s]) for s, image in seeds.tolist() for met in shown[image]]
+    share_met = (sum(met in own for met, own in between) + share) / (len(between) + 1)
+    share_met = min(share_met, MAX_FOUND)
+    holders, other = (Counter(v for own in lists for v in own) for lists in (ours, theirs))
+    holders_met, other_met = (Counter(v for own in lists for v in own) for lists in (mine, shown))
+    cut = {v for v in other if holders[v] * other[v] > most}
+    cut_met = {v for v in other_met if holders_met[v] * other_met[v] > most}
+    here, there = list(zip(ours, mine, strict=True)), list(zip(theirs, shown, strict=True))
+    evidence = np.zeros((len(ours), len(theirs)))
+    for u, i in np.ndindex(*evidence.shape):
+        for value in theirs[i] - cut:
+            told = share * len(ours) / holders[value] if value in ours[u] else 1 - share
+            evidence[u, i] += np.log(told)
+        for v, s, k in shown[i] - cut_met:
+            if (v, k) in cut or (v, k) in ours[u]:
+                above = len(ours) if (v, k) in cut else holders[v, k]
+                has = (v, s, k) in mine[u]
+                told = share_met * above / holders_met[v, s, k] if has else 1 - share_met
+                evidence[u, i] += np.log(told)
+    evidence[:, seeds[:, 1]] = -np.inf  # nobody else's
+    compared = [[bool((a & b) - cut or (c & d) - cut_met) for b, d in there] for a, c in here]
+    return evidence, normalize(evidence), compared
+
+
+@pytest.mark.parametrize("most", [10**9, 300])
+@pytest.mark.parametrize("values", [2, 12, 1000])
+def test_values_at_people_found_are_those_of_a_naive_loop(monkeypatch, values, most):
+    def list_telling(bags):
+        return np.flatnonzero(bags.ours.sum(axis=0) * bags.theirs.sum(axis=0) <= most)
+
+    monkeypatch.setattr(value_join, "MAX_ROUNDS", 1)
+    monkeypatch.setattr(value_join, "put_equal_first", lambda *found: found[:2])
+    monkeypatch.setattr(value_evidence, "_list_telling", list_telling)
+    graph = make_graph(np.arange(values))
+    threat = draw_threat(graph, num_seeds=8, noise=0.2)
+    found = find(graph, threat)
+    evidence, posterior, compared = compute_naive_met(threat.known, graph, threat.seeds, most)
+    others = np.setdiff1d(np.arange(40), threat.seeds[:, 0])
+    named = found.candidates[others]
+    assert (named[:, 0] != NO_MATCH).mean() > 0.9
+    for u, own in zip(others, named, strict=True):
+        own = own[own != NO_MATCH]
+        assert not np.isin(own, threat.seeds[:, 1]).any()
+        allowed = np.sort(evidence[u, compared[u]])[::-1]
+        best = allowed[allowed > -np.inf][:10]
+        assert evidence[u, own] == pytest.approx(best)
+        if len(own):
+            assert found.confidence[u] == pytest.approx(posterior[u, own[0]])
 
 
 @pytest.mark.parametrize("values", [np.arange(12), np.arange(10**6)], ids=["common", "rare"])
 @pytest.mark.parametrize("tile", [1, 10**6])
 def test_candidates_and_confidence_are_those_of_a_naive_loop(monkeypatch, values, tile):
     monkeypatch.setattr(value_join, "_TILE", tile)
+    monkeypatch.setattr(value_join, "MAX_ROUNDS", 1)
     graph = make_graph(values)
     published = graph.select_edges(np.random.default_rng(2).random(graph.num_edges) < 0.6)
     threat = draw_threat(graph, noise=0.2)
@@ -131,7 +207,7 @@ def test_seeds_are_certain_and_too_common_values_are_left_out(monkeypatch):
     mixed = replace(graph, weights=np.where(np.arange(graph.num_edges) < 100, 7, graph.weights))
     threat = draw_threat(mixed)
     whole = count_right(mixed, threat)
-    monkeypatch.setattr(value_join, "MAX_PAIRS", 4 * (graph.num_edges - 100))
+    monkeypatch.setattr(value_evidence, "MAX_PAIRS", 4 * (graph.num_edges - 100))
     assert 0 < count_right(mixed, threat) <= whole + 1  # ties of equal lists fall anew
 
 
@@ -200,6 +276,7 @@ def list_event_values(graph, names):
 
 @pytest.mark.parametrize("has_weights", [False, True])
 def test_all_columns_that_both_graphs_have_are_joined(monkeypatch, has_weights):
+    monkeypatch.setattr(value_join, "MAX_ROUNDS", 1)
     graph = make_events(24)
     if has_weights:
         graph = replace(graph, weights=np.arange(graph.num_edges) % 7 + 1.0)
@@ -253,7 +330,7 @@ def test_nodes_with_all_values_of_a_person_come_first_where_values_are_too_commo
     kept = np.flatnonzero(rng.random(graph.num_edges) < share)
     published = graph.with_edges(graph.edges[kept], graph.weights[kept])
     threat = draw_identity_threat(graph, Seed(1), num_seeds=0, known=graph)
-    monkeypatch.setattr(value_join, "MAX_PAIRS", 0)
+    monkeypatch.setattr(value_evidence, "MAX_PAIRS", 0)
     found = ValueJoin().find(Release(published), threat, Context(Seed(2)))
     lists = [
         [
@@ -264,7 +341,7 @@ def test_nodes_with_all_values_of_a_person_come_first_where_values_are_too_commo
     ]
     for person, own in enumerate(lists[0]):
         equal = {node for node, values in enumerate(lists[1]) if values == own and own}
-        named = set(found.candidates[person].tolist()) - {value_join.NO_MATCH}
+        named = set(found.candidates[person].tolist()) - {NO_MATCH}
         assert named <= equal
         assert len(named) == min(len(equal), found.candidates.shape[1])
         assert found.confidence[person] == (1 / len(equal) if equal else 0)
