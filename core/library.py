@@ -361,7 +361,8 @@ def publish(
             raise InputError("output file", "must not exist", str(file), "name another one")
     if publish_columns is not None:
         fields["publish_columns"] = list_names(publish_columns)
-    own = _read_private(graph, private, fill_published(fields))
+    filled = fill_published(fields, choice.make_defense().keeps_columns)
+    own = _read_private(graph, private, filled)
     own["graph_hash"] = graph.content_hash
     spec = PublishSpec.check_fields({**own, "defense": identify_command(choice)})
     make_folder(path.parent)

@@ -263,14 +263,16 @@ class DisclosureSpec(BaseModel):
         return bool(self.generalize) or self.publish_columns is not None
 
 
-def fill_published(fields: Mapping[str, Any]) -> dict[str, Any]:
+def fill_published(fields: Mapping[str, Any], keeps_columns: bool = True) -> dict[str, Any]:
     """The flat fields with the published columns named where columns are made coarser and none is
     chosen: these and the utility column, so that no other leaves beside them.
+
+    keeps_columns  whether the defense publishes any
 
     Columns of links leave only if they are published by name, their weights as ever.
     """
     rules = list_names(fields.get("generalize") or ())
-    if fields.get("publish_columns") is not None or not rules:
+    if fields.get("publish_columns") is not None or not rules or not keeps_columns:
         return dict(fields)
     columns = [Rule.parse(text).column for text in rules]
     utility = [fields["utility"]] if fields.get("utility") else []
