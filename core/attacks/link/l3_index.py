@@ -46,6 +46,8 @@ def compute_l3(graph: Graph, pairs: np.ndarray, context: Context) -> np.ndarray:
     Weights in [0, 1] are read as link probabilities; d counts as 2 at least, since a node inside a
     path has two links.
     """
+    if not len(pairs):
+        return np.zeros(0)
     if graph.modes is not None:
         graph = graph.select_edges(graph.may_link(graph.edges))
     matrix = sparse.csr_array(graph.adjacency, dtype=np.float64)
