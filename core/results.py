@@ -10,6 +10,9 @@ import numpy as np
 RELEASE = "release"
 """Method id of the measures of a release itself."""
 
+ONE_SCORE = "one_score"
+"""Fact of a link attack that gave all judged pairs one score."""
+
 
 @dataclass(frozen=True, eq=False)
 class PairScores:

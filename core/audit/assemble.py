@@ -59,7 +59,7 @@ from core.graph import Graph
 from core.measures.groups import measure_group_gap
 from core.measures.intervals import LEVEL, add_variances, combine_measurements
 from core.release import EMPIRICAL, ORIGINAL, Guarantee
-from core.results import RELEASE, Estimate, Measurement
+from core.results import ONE_SCORE, RELEASE, Estimate, Measurement
 
 T = TypeVar("T")
 
@@ -77,6 +77,9 @@ class Once(Generic[T]):
                 self._made.append(self._make())
             return self._made[0]
 
+
+SAME_SCORE = "it gave every pair the same score, on the original too"
+"""Reason of a method that measured nothing."""
 
 CellMeasure = Callable[[Row[Any]], list[Measurement]]
 """Measurements derived from a finished cell when its table is assembled."""
@@ -292,6 +295,8 @@ def _assemble_results(
         for method, overlap in overlaps.items():
             cells = groups.get((release, method), [])
             tails = _combine_cells(cells, "auc", overlap, level, measure)
+            if _gave_one_score(cells) and _gave_one_score(groups.get((ORIGINAL, method), [])):
+                tails = map(_drop_figure, tails)
             rows += [(*head, method, *tail) for tail in tails]
         for part in list_parts(spec):
             cells = groups.get((release, format_part(part)), [])
@@ -370,6 +375,22 @@ def _combine_cells(
             missing if is_known else "; ".join(filter(None, [estimate.how, missing])),
             {repeat: item.value for repeat, item in values if item.value is not None},
         )
+
+
+def _gave_one_score(cells: list[Row[Any]]) -> bool:
+    """Whether an attack finished, and told no pair from any other in any repeat."""
+    done = [cell for cell in cells if cell.state is State.DONE]
+    return bool(done) and all(ONE_SCORE in cell.result["facts"] for cell in done)
+
+
+def _drop_figure(tail: tuple[Any, ...]) -> tuple[object, ...]:
+    """Columns as `_combine_cells` yields them, of an attack that measured nothing.
+
+    One that tells pairs apart on the original and not on a release has measured that release: AUC
+    0.5 is what the defense or a lack of links left it.
+    """
+    metric, *_, seeds, _, _, _ = tail
+    return metric, None, None, None, 0, seeds, NOT_TESTED, SAME_SCORE, {}
 
 
 def _group_measurements(

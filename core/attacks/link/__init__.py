@@ -11,6 +11,7 @@ from core.attacks.link.gae_cosine import GaeCosine
 from core.attacks.link.gae_svc import GaeSvc
 from core.attacks.link.jaccard import Jaccard
 from core.attacks.link.katz import Katz
+from core.attacks.link.l3_index import L3Index
 from core.attacks.link.mechanism_posterior import MechanismPosterior
 from core.attacks.link.ncn import Ncn
 from core.attacks.link.node2vec_cosine import Node2vecCosine
@@ -27,6 +28,7 @@ LINK_ATTACKS = (
     AdamicAdar,
     ResourceAllocation,
     Jaccard,
+    L3Index,
     PreferentialAttachment,
     Katz,
     FeatureNeighbourhood,

@@ -17,5 +17,6 @@ class AdamicAdar(NeighborSumAttack):
         summary="Counts shared neighbours, those with few links more.",
         source="Adamic and Adar, Friends and neighbors on the web, Social Networks 25, 2003",
         group="heuristics",
+        version=2,
     )
     column: ClassVar[str] = "log"

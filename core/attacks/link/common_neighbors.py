@@ -17,5 +17,6 @@ class CommonNeighbors(NeighborSumAttack):
         summary="Counts the neighbours that two nodes share.",
         source="Liben-Nowell and Kleinberg, The link-prediction problem for social networks, 2007",
         group="heuristics",
+        version=2,
     )
     column: ClassVar[str] = "count"

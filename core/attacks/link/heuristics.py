@@ -23,6 +23,8 @@ from core.threats import LinkThreat
 TILE = 2_000_000
 """Row entries between two progress reports: a fraction of a second."""
 
+TWO_MODES = "counts neighbours in common, and two nodes of different modes have none"
+
 
 @dataclass(frozen=True, eq=False)
 class NeighborSums:
@@ -70,12 +72,21 @@ def compute_neighbor_sums(graph: Graph, pairs: np.ndarray, context: Context) -> 
     return NeighborSums(*sums.T)
 
 
-class NeighborSumAttack(LinkAttack):
+class CommonNeighborAttack(LinkAttack):
+    """Scores a pair by its common neighbours."""
+
+    is_local: ClassVar[bool] = True
+    partitioned: ClassVar[bool] = True
+
+    def supports(self, release: Release, threat: LinkThreat) -> str | None:
+        """Declines releases of two modes, noise within a mode or not."""
+        return super().supports(release, threat) if release.graph.modes is None else TWO_MODES
+
+
+class NeighborSumAttack(CommonNeighborAttack):
     """Scores a pair by one of the sums over its common neighbours."""
 
     column: ClassVar[str]
-    is_local: ClassVar[bool] = True
-    partitioned: ClassVar[bool] = True
 
     def score(self, release: Release, threat: LinkThreat, context: Context) -> PairScores:
         sums = share_neighbor_sums(release.graph, threat.pairs, context)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import ClassVar
 
 from core.arrays import divide_or_zero
-from core.attacks.link.heuristics import share_neighbor_sums
+from core.attacks.link.heuristics import CommonNeighborAttack, share_neighbor_sums
 from core.context import Context
-from core.methods import LinkAttack, MethodInfo
+from core.methods import MethodInfo
 from core.release import Release
 from core.results import PairScores
 from core.threats import LinkThreat
 
 
-class Jaccard(LinkAttack):
+class Jaccard(CommonNeighborAttack):
     """Score |N(i) ∩ N(j)| / |N(i) ∪ N(j)|, 0 for two nodes without links.
 
     With weights Σ min(w_iz, w_jz) / Σ max(w_iz, w_jz) (Ružička).
@@ -25,9 +25,8 @@ class Jaccard(LinkAttack):
         summary="Measures the share of neighbours that two nodes have in common.",
         source="Liben-Nowell and Kleinberg, The link-prediction problem for social networks, 2007",
         group="heuristics",
+        version=2,
     )
-    is_local: ClassVar[bool] = True
-    partitioned: ClassVar[bool] = True
 
     def score(self, release: Release, threat: LinkThreat, context: Context) -> PairScores:
         sums = share_neighbor_sums(release.graph, threat.pairs, context)

@@ -17,5 +17,6 @@ class ResourceAllocation(NeighborSumAttack):
         summary="Counts shared neighbours, each by the inverse of its degree.",
         source="Zhou, Lü and Zhang, Predicting missing links via local information, 2009, Eq. 9",
         group="heuristics",
+        version=2,
     )
     column: ClassVar[str] = "inverse"

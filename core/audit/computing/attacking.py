@@ -25,7 +25,7 @@ from core.methods import AttributeAttack, Defense, IdentityAttack, LinkAttack, M
 from core.partitioned.graph import PartitionedGraph
 from core.partitioned.links import ONE_PROCESS
 from core.release import Release
-from core.results import AnonymitySets, Measurement, PairScores
+from core.results import ONE_SCORE, AnonymitySets, Measurement, PairScores
 from core.threats import LinkThreat, ReleasedThreat, Threats
 
 Attacked = tuple[list[Measurement], dict[str, Any], dict[str, np.ndarray]]
@@ -67,7 +67,11 @@ def _attack_links(
     if threats.control is not None:
         asked = threats.control.link
         measured += _of_control(ranking.measure_link_scores(PairScores(control), asked))
-    return measured, dict(scores.facts or {}), arrays
+    facts: dict[str, Any] = dict(scores.facts or {})
+    judged = np.concatenate([scores.scores, rare])
+    if not attack.info.is_baseline and len(np.unique(judged)) == 1:
+        facts[ONE_SCORE] = True
+    return measured, facts, arrays
 
 
 def _choose_score(
