@@ -169,7 +169,7 @@ class Audit:
             "columns": describe_uses(self.view),
             "homophily": describe_homophily(self.view),
         }
-        with _tell_files(folder):
+        with _convert_errors(folder):
             write_audit(self.view, Path(folder), findings)
         return Path(folder)
 
@@ -178,7 +178,7 @@ class Audit:
         from core.report import write_report
 
         make_folder(Path(path).parent)
-        with _tell_files(path):
+        with _convert_errors(path):
             return write_report(self.view, path)
 
     def _select_nodes(self, threat: str | None) -> NodeRisks:
@@ -424,7 +424,7 @@ def _read_policy(given: GivenPolicy) -> Policy:
 
 
 @contextmanager
-def _tell_files(path: str | Path) -> Iterator[None]:
+def _convert_errors(path: str | Path) -> Iterator[None]:
     """Raises InputError instead of the operating system's error on a file."""
     try:
         yield

@@ -97,8 +97,8 @@ def from_pandas(
     >>> graph, graph.column("city").classes
     (Graph('graph', nodes=3, links=2), ('Oslo', 'Rome'))
     """
-    links = _name_columns(links, "links")
-    nodes = None if nodes is None else _name_columns(nodes, "nodes")
+    links = _convert_columns(links, "links")
+    nodes = None if nodes is None else _convert_columns(nodes, "nodes")
     private, utility = _read_column(private, "private"), _read_column(utility, "utility")
     source, target, id = str(source), str(target), str(id)
     weight = None if weight is None else str(weight)
@@ -151,7 +151,7 @@ def from_pyg(data: Data, *, private: str | None = None, name: str = "graph") -> 
     ).graph
 
 
-def _name_columns(table: Any, what: str) -> pd.DataFrame:
+def _convert_columns(table: Any, what: str) -> pd.DataFrame:
     """The table with texts as names of its columns; InputError if these are not distinct."""
     if not isinstance(table, pd.DataFrame):
         raise InputError(what, "must be a DataFrame of pandas", type(table).__name__)
