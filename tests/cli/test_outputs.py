@@ -32,7 +32,7 @@ def name_release(stem: str, *endings: str) -> list[str]:
 FULL = "--report --policy public --format json --out out"
 PUBLISH = "publish --graph links.csv --defense edge_rand --out"
 COMMANDS: dict[str, list[str]] = {
-    f"audit --graph links.csv --attack katz --defense edge_rand --generalize x:drop {FULL}": [
+    f"audit --graph links.csv --attack katz --defense edge_rand --generalize x:bin=2 {FULL}": [
         *AUDIT_FILES,
         *MORE,
         *name_release("edge_rand", ".csv", ".nodes.csv", ".graphml", ".npz"),
