@@ -16,6 +16,7 @@ LOOPS = {
         *("count_directed_triangles", "find_pair_distances"),
         *("search_breadth_first", "sum_common_neighbors"),
     },
+    "core.algorithms.path_sums": {"_sum_paths"},
     "core.algorithms.row_dots": {"_dot_rows"},
     "core.models.pair_matrix": {"_dot_kernel", "_scatter_kernel"},
     "core.models.propagation": {"_multiply_rows"},

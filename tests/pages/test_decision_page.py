@@ -295,16 +295,16 @@ def test_a_release_that_could_not_be_made_is_told_with_its_reason(
 def test_every_page_tells_the_same_time_for_the_same_audit(
     open_app: OpenApp, example: str, audited, monkeypatch
 ) -> None:
-    """A standard audit was 3 h on one page and 21 min on another."""
-    monkeypatch.setattr(audited[0], "estimate_time", lambda spec: TimeRange(120, 300))
+    """A standard audit was 3 h on one page and 21 min on another. No attack alone takes hours."""
+    monkeypatch.setattr(audited[0], "estimate_time", lambda spec: TimeRange(30_000, 60_000))
     estimate._estimate.clear()
     guide = open_guide(open_app, example)
-    assert str(guide.radio(key="guide-preset-public").proto.captions).count("2 to 5 min") == 3
+    assert str(guide.radio(key="guide-preset-public").proto.captions).count("8 to 17 h") == 3
     attack = open_app("attack", graph=example)
-    assert texts(attack).count("2 to 5 min") == 4  # three presets, and what is chosen
+    assert texts(attack).count("8 to 17 h") == 4  # three presets, and what is chosen
     defend = open_app("defend", graph=example)
     defend.checkbox(key="defense.random_deletion").check().run()
-    assert "2 to 5 min on this computer" in texts(defend)
+    assert "8 to 17 h on this computer" in texts(defend)
     estimate._estimate.clear()
 
 

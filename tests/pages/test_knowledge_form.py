@@ -35,6 +35,6 @@ def test_the_risk_page_switches_between_advantage_and_risk(
 ) -> None:
     app = open_app("risk", audit=audit_id, threat="link")
     open_tab(app, "risk-tabs-4", "Number exposed")
-    assert any("Upper bound for" in item.value for item in app.caption)
+    assert any("Upper bound on the original for" in item.value for item in app.caption)
     app.segmented_control(key="risk-scale").set_value("risk").run()
     assert not app.exception

@@ -126,7 +126,7 @@ def test_the_bound_of_a_secret_stands_below_what_is_said_of_it(view):
     notes = [i for i, text in enumerate(texts) if text.startswith("Upper bound")]
     assert notes
     for i in notes:
-        secret = re.match(r"Upper bound for ([a-z -]+):", texts[i])[1]
+        secret = re.match(r"Upper bound on the original for ([a-z -]+):", texts[i])[1]
         assert texts[i].count("Upper bound") == 1
         assert texts[i - 1].lower().startswith(f"{secret} exposes ")
 
