@@ -220,6 +220,7 @@ def test_a_killed_benchmark_resumes(audit_home, tmp_path):
     store.close()
 
 
+@pytest.mark.nightly
 @pytest.mark.xdist_group("audit cluster")
 def test_a_benchmark_on_a_cluster_of_two_workers(audit_home, tmp_path, monkeypatch):
     for number in range(2):

@@ -237,6 +237,7 @@ def test_progress_is_reported_and_cancel_obeyed():
         check_claim(method, Context(Seed(0), progress=cancelled), neighbors=SMALL)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("key", "variant"), [("dgg", "half the noise"), ("priv_skg", "PGB's noise")]
 )
