@@ -254,6 +254,7 @@ def quick_attacks(monkeypatch):
     monkeypatch.setattr(release_selection, "_make_verifiers", dict)
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("quick_attacks")
 def test_where_both_goals_cannot_be_met_the_nearest_to_each_are_offered(homophilous):
     goals = {"target": 0.5, "least_kept": 0.5, "epochs": 20}
