@@ -264,14 +264,14 @@ def list_untried(view: AuditView, release: str, policy: Policy) -> list[str]:
                     )
     for column in view.spec.threats.columns:
         found += warn_of_several(view.load_graph().column(column))
-    for repeats, titles in few.items():
+    for splits, titles in few.items():
         who = titles[0] if len(titles) == 1 else f"{len(titles)} attacks"
         found.append(
-            f"{who} ran on {count_noun(repeats, 'split')}; the policy requires {policy.repeats}"
+            f"{who} ran on {count_noun(splits, 'split')}; the policy requires {policy.repeats}"
         )
-    for title, repeats in sparse.items():
+    for title, splits in sparse.items():
         found.append(
-            f"“{title}” was measured on {count_noun(repeats, 'split')}; the policy requires "
+            f"“{title}” was measured on {count_noun(splits, 'split')}; the policy requires "
             f"{policy.repeats}"
         )
     if left:

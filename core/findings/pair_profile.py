@@ -95,4 +95,4 @@ def _find_pair(
 
 def _is_clear(hidden: pd.Series, absent: pd.Series) -> bool:
     """Whether the difference is beyond noise."""
-    return abs(hidden.value - absent.value) > find_noise(hidden, absent)
+    return bool(abs(hidden.value - absent.value) > find_noise(hidden, absent))
