@@ -58,7 +58,7 @@ def _compute_budget(release: Release) -> float:
 
 
 def _compute_density(release: Release, num_links: float) -> float:
-    pairs = max(release.graph.num_pairs, 1)
+    pairs = max(release.graph.num_candidates, 1)
     return float(np.clip(num_links / pairs, 0.1 / pairs, 0.9))
 
 
@@ -66,7 +66,7 @@ def _judge_flips(release: Release, weights: np.ndarray) -> Estimate:
     """Bayes' rule on the flip probability q: a link is reported with probability 1 − q if it is
     real, else q. If both ends report, a weight is the share of ends that reported the link."""
     budget, reports = _compute_budget(release), REPORTS[release.defense]
-    flip, pairs = compute_flip_probability(budget), max(release.graph.num_pairs, 1)
+    flip, pairs = compute_flip_probability(budget), max(release.graph.num_candidates, 1)
     density = _compute_density(release, (weights.sum() - flip * pairs) / (1.0 - 2.0 * flip))
     if reports == 1:
         return density, expit(logit(density) + budget)
@@ -93,7 +93,7 @@ def _judge_top_pairs(
 ) -> Estimate:
     """Of as many links as released, those whose value passes the threshold that so many pairs
     pass: links have values higher by `gap`, with noise of this tail on every pair."""
-    num_links, num_pairs = len(weights), release.graph.num_pairs
+    num_links, num_pairs = len(weights), release.graph.num_candidates
     scale = 1.0 / ((release.guarantee.epsilon or 0.0) * (1.0 - release.config["count_share"]))
     threshold = find_threshold(num_links, num_pairs, scale, tail, gap)
     return _compute_density(release, num_links), tail(threshold - gap, scale)

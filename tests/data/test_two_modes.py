@@ -204,6 +204,23 @@ def test_modes_are_kept_by_the_store_by_parts_and_by_releases(graph):
         replace(graph, modes=NodeColumn("mode", np.zeros(32, int), ("one",)))
 
 
+@pytest.mark.parametrize("key", ["edge_rand", "lap_graph", "random_rewiring", "k_degree_anonymity"])
+def test_a_release_has_no_links_inside_a_mode(graph, key):
+    """The defense draws among all pairs; what leaves are its links across the modes."""
+    defense, threats = make_method(key), Threats(graph)
+    if key == "k_degree_anonymity":
+        defense = make_method(key, {"k": 5})
+    drawn = defense.publish(graph, threats, Context(Seed(0)))
+    made = make_release(defense, threats, Context(Seed(0)))
+    is_across = graph.may_link(drawn.graph.edges)
+    assert 0 < is_across.sum() < len(is_across)
+    assert made.graph.edges.tolist() == drawn.graph.edges[is_across].tolist()
+    assert made.guarantee == drawn.guarantee
+    assert "links_added" not in made.facts  # of the drawn links; the engine counts these
+    alike = make_release(make_method("random_deletion"), threats, Context(Seed(0)))
+    assert len(alike.graph.edges) == round(0.7 * graph.num_edges)
+
+
 def test_modes_follow_the_ids(tmp_path):
     (tmp_path / "l.csv").write_text("user_id,movie_id\nu1,m1\nu2,m1\nu2,m2\n")
     (tmp_path / "n.csv").write_text("id,x\nm2,1\nu1,2\nother,3\nm1,4\nu2,5\n")

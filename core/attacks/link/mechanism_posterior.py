@@ -54,8 +54,8 @@ class MechanismPosterior(LinkAttack):
 def compute_prior_logits(release: Release, pairs: np.ndarray, context: Context) -> np.ndarray:
     """(k,) log odds of a link by its ends' degrees and communities alone."""
     degrees = estimate_degrees(release)
-    total = max(degrees.sum(), 1e-9)
-    probabilities = degrees[pairs[:, 0]] * degrees[pairs[:, 1]] / total
+    ends = degrees[_list_sides(release.graph)[0]]  # all ends of links, or those in one mode
+    probabilities = degrees[pairs[:, 0]] * degrees[pairs[:, 1]] / max(ends.sum(), 1e-9)
     labels = context.share(
         ("posterior_communities", release.graph.content_hash),
         lambda shared: _find_groups(release.graph, shared),
@@ -67,14 +67,31 @@ def compute_prior_logits(release: Release, pairs: np.ndarray, context: Context) 
 
 
 def estimate_degrees(release: Release) -> np.ndarray:
-    """(n,) expected true degrees: noise subtracted, then shrunk to the mean by their variance."""
-    graph, flip = release.graph, _compute_flip(release)
-    n = graph.num_nodes
-    observed = np.asarray(graph.adjacency.sum(axis=1), dtype=np.float64).ravel()
-    estimates = (observed - (n - 1) * flip) / (1 - 2 * flip)
-    mean = max(float(estimates.mean()), 1.0 / n)
+    """(n,) expected true degrees: noise subtracted, then shrunk to the mean of the node's mode."""
+    observed = np.asarray(release.graph.adjacency.sum(axis=1), dtype=np.float64).ravel()
+    sides = _list_sides(release.graph)
+    degrees = np.zeros(len(observed))
+    for side, others in zip(sides, sides[::-1], strict=True):
+        if len(side):
+            candidates = len(others) - (len(sides) == 1)  # pairs of each of these nodes
+            degrees[side] = _shrink_degrees(release, observed[side], candidates)
+    return degrees
+
+
+def _list_sides(graph: Graph) -> list[np.ndarray]:
+    """Nodes of each mode; all nodes in a graph of one."""
+    if graph.modes is None:
+        return [np.arange(graph.num_nodes)]
+    return [np.flatnonzero(graph.modes.codes == code) for code in (0, 1)]
+
+
+def _shrink_degrees(release: Release, observed: np.ndarray, candidates: int) -> np.ndarray:
+    """Degrees without the noise of so many pairs each, shrunk by the variance of that noise."""
+    flip = _compute_flip(release)
+    estimates = (observed - candidates * flip) / (1 - 2 * flip)
+    mean = max(float(estimates.mean()), 1.0 / release.graph.num_nodes)
     num_releases = release.facts.get("composed_releases", 1)
-    noise = (n - 1) * flip * (1 - flip) / (1 - 2 * flip) ** 2 / num_releases
+    noise = candidates * flip * (1 - flip) / (1 - 2 * flip) ** 2 / num_releases
     spread = float(estimates.var())
     share = max(1 - noise / spread, 0.0) if spread > 0 else 0.0
     return np.asarray(np.maximum(mean + share * (estimates - mean), 0.05 * mean))
@@ -102,9 +119,14 @@ def _compute_group_factors(release: Release, degrees: np.ndarray, labels: np.nda
     observed = np.zeros((count, count))
     np.add.at(observed, (labels[i], labels[j]), graph.link_weights)
     observed = observed + observed.T  # both directions
-    sizes = np.bincount(labels, minlength=count).astype(float)
-    pairs = np.outer(sizes, sizes) - np.diag(sizes)
+    sides = _list_sides(graph)
+    sizes = [np.bincount(labels[side], minlength=count).astype(float) for side in sides]
+    mass = [np.bincount(labels[side], degrees[side], minlength=count) for side in sides]
+    pairs, expected = np.outer(sizes[0], sizes[-1]), np.outer(mass[0], mass[-1])
+    expected /= max(mass[0].sum(), 1e-9)
+    if len(sides) == 1:
+        pairs -= np.diag(sizes[0])
+    else:
+        pairs, expected = pairs + pairs.T, expected + expected.T
     estimated = np.maximum((observed - flip * pairs) / (1 - 2 * flip), 0.0)
-    mass = np.bincount(labels, degrees, minlength=count)
-    expected = np.outer(mass, mass) / max(degrees.sum(), 1e-9)
     return np.asarray((estimated + PSEUDO) / (expected + PSEUDO))

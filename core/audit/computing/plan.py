@@ -31,7 +31,7 @@ from core.graph import Graph
 from core.methods import Method
 from core.release import ORIGINAL
 
-RESULTS_VERSION = 12
+RESULTS_VERSION = 13
 """Increase when a measure, a split or the engine changes results, which renews all cells."""
 
 ADAPTIVE_VERSION = 6

@@ -13,16 +13,19 @@ from hypothesis import strategies as st
 from core.attacks.composition import join_releases, merge_releases
 from core.attacks.link.mechanism_posterior import compute_prior_logits, estimate_degrees
 from core.attacks.link.released_links import CERTAIN, compute_evidence
+from core.audit.computing.making import make_release
 from core.context import Context
 from core.data.splits import draw_released_threat
 from core.graph import Graph
 from core.measures.ranking import compute_auc
 from core.measures.released_links import measure_released
+from core.privacy.real_links import estimate_link_probabilities
 from core.registry import make_method
 from core.release import Release
 from core.results import PairScores
 from core.seeding import Seed
 from core.threats import ReleasedThreat, Threats
+from tests.attacks.link.test_l3_index import make_modes
 from tests.oracles.graphs import GRAPHS, two_communities
 
 
@@ -69,6 +72,46 @@ def test_degrees_are_freed_of_flips_on_average():
     graph = two_communities(80)
     found = [estimate_degrees(publish(graph, seed=s, epsilon=2.0)).mean() for s in range(20)]
     assert np.mean(found) == pytest.approx(graph.degrees.mean(), rel=0.05)
+
+
+def release_modes(graph: Graph, seed: int, epsilon: float) -> Release:
+    defense = make_method("edge_rand", {"epsilon": epsilon})
+    return make_release(defense, Threats(graph), Context(Seed(seed)))
+
+
+def test_degrees_in_two_modes_are_freed_of_flips_across_them_on_average():
+    graph = make_modes(80, 20)[0]
+    found = np.mean([estimate_degrees(release_modes(graph, s, 2.0)) for s in range(20)], axis=0)
+    for code in (0, 1):
+        side = graph.modes.codes == code
+        assert found[side].mean() == pytest.approx(graph.degrees[side].mean(), rel=0.05)
+
+
+@pytest.mark.parametrize("epsilon", [3.0, None])
+def test_expected_links_in_two_modes_are_all_links(epsilon):
+    """Σ P over the candidates = m, as for d(u) d(i) / m of the configuration model."""
+    graph, _ = make_modes(80, 20)
+    graph = graph.select_edges(np.arange(graph.num_edges) % 4 == 0)  # no P near 1
+    pairs = every_pair(graph)
+    pairs, found = pairs[graph.may_link(pairs)], []
+    for seed in range(10 if epsilon else 1):
+        release = release_modes(graph, seed, epsilon) if epsilon else Release(graph)
+        prior = compute_prior_logits(release, pairs, Context(Seed(0)))
+        found.append((1 / (1 + np.exp(-prior))).sum())
+    assert np.mean(found) == pytest.approx(graph.num_edges, rel=0.1)
+
+
+def test_the_share_of_real_links_in_two_modes_is_that_of_the_candidates():
+    graph, alike = make_modes(80, 20)
+    assert alike.size == graph.num_candidates
+    shares, densities = [], []
+    for seed in range(20):
+        release = release_modes(graph, seed, 1.5)
+        density, links, chances = estimate_link_probabilities(release)
+        shares.append(graph.contains_pairs(links).mean() - chances.mean())
+        densities.append(density)
+    assert np.mean(densities) == pytest.approx(graph.density, rel=0.05)
+    assert abs(np.mean(shares)) < 0.02
 
 
 def test_several_releases_add_up_their_evidence():
