@@ -102,8 +102,7 @@ def find_method(key: str, *kinds: Kind) -> type[Method]:
     _check_kinds(*kinds)
     if not isinstance(key, str):
         raise InputError("method", "must be named by its key, a text", repr(key))
-    methods = list_methods()
-    named = [method for method in (*methods, *UNLISTED) if method.info.key == key]
+    named = _group_by_key(load_plug_ins()[0]).get(key, [])
     for method in named:
         if not kinds or method.kind in kinds:
             return method
@@ -114,9 +113,18 @@ def find_method(key: str, *kinds: Kind) -> type[Method]:
     if named:
         rule = f"must not be of the kind {named[0].kind.replace('_', ' ')}"
         raise InputError(noun, rule, key, "`core methods` and list_methods() tell the kinds")
-    known = [m.info.key for m in methods if not kinds or m.kind in kinds]
+    known = [m.info.key for m in list_methods() if not kinds or m.kind in kinds]
     near = propose_nearest(key, known)
     raise InputError(noun, "must be a known key", key, near or f"known: {', '.join(known)}")
+
+
+@cache
+def _group_by_key(plug_ins: tuple[type[Method], ...]) -> dict[str, list[type[Method]]]:
+    """Key → methods of this key: audits look up each of theirs many times."""
+    found: dict[str, list[type[Method]]] = {}
+    for method in (*_list_built_in(), *plug_ins, *UNLISTED):
+        found.setdefault(method.info.key, []).append(method)
+    return found
 
 
 def _check_kinds(*kinds: str) -> None:

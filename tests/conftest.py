@@ -160,7 +160,7 @@ def reader_server() -> Iterator[ReaderServer]:
 @pytest.fixture(autouse=True)
 def _forget_findings() -> None:
     """What a test found under its patches is not given to the next one."""
-    from core.findings import once
+    from core import once
 
     once._found.clear()
 

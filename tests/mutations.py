@@ -187,7 +187,7 @@ def main() -> int:
     return 0 if killed == len(outcomes) else 1
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=512)
 def _tokenize(text: str) -> tuple[tokenize.TokenInfo, ...]:
     """Tokens without layout and without commas before a closing bracket."""
     readable = io.StringIO(text).readline
@@ -204,7 +204,7 @@ def _tokenize(text: str) -> tuple[tokenize.TokenInfo, ...]:
     return tuple(tokens)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=512)
 def _parse(text: str) -> ast.Module:
     return ast.parse(text)
 

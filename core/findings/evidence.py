@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, replace
+from typing import Any
 
 import pandas as pd
 
@@ -18,7 +19,6 @@ from core.audit.store.states import NOT_TESTED, State
 from core.data.warnings import warn_of_several
 from core.defenses.external import EXTERNAL, ONE_RELEASE, list_not_tested
 from core.findings.inverted_scores import find_mirrored_ends, invert_scores
-from core.findings.once import find_once
 from core.findings.policy import Limit, Policy
 from core.findings.published_before import list_open_runs
 from core.findings.required_attacks import list_lacking
@@ -27,6 +27,7 @@ from core.findings.tables import find_doubles, find_threats, select_results
 from core.measures.intervals import LEVEL, share_interval
 from core.measures.node_risk import ADVANTAGE_LIMIT
 from core.methods import THIS_SIZE, Defense
+from core.once import find_once
 from core.partitioned.links import ONE_PROCESS
 from core.release import ORIGINAL
 from core.results import RELEASE
@@ -216,7 +217,7 @@ def list_untried(view: AuditView, release: str, policy: Policy) -> list[str]:
     asked = list_asked(view.spec)
     made = view.get_release(release)
     planned = _list_planned(view, made)
-    rows = view.results[view.results.release == release]
+    rows = _group_rows(view.results).get(release, {})
     judged = view.spec.external_release
     found: list[str] = [] if judged is None else [ONE_RELEASE]
     if view.summary.state.is_active:
@@ -236,32 +237,29 @@ def list_untried(view: AuditView, release: str, policy: Policy) -> list[str]:
     few: dict[int, list[str]] = {}
     sparse: dict[str, int] = {}
     left: list[str] = []
-    states = dict(list(rows.groupby("method", sort=False)))
     failed = _count_failed(view, release)
     for attack in planned:
-        known = states.get(attack.id)
-        done = None if known is None else known[known.status == State.DONE]
-        if known is None or done is None:
+        known = rows.get(attack.id)
+        done = [row for row in known or () if row.status == State.DONE]
+        if known is None:
             found.append(f"{attack.title} has no result yet")
-        elif done.empty and not (known.status == State.SKIPPED).all():
-            is_empty = (known.status == NOT_TESTED).any()
+        elif not done and not all(row.status == State.SKIPPED for row in known):
+            is_empty = any(row.status == NOT_TESTED for row in known)
             what = "measured nothing" if is_empty else "did not finish"
-            found.append(f"{attack.title} {what}: {known.reason.iloc[0]}")
-        elif done.empty and known.reason.str.endswith(ONE_PROCESS).all():
+            found.append(f"{attack.title} {what}: {known[0].reason}")
+        elif not done and all(row.reason.endswith(ONE_PROCESS) for row in known):
             if attack.method is None or attack.method.info.cost in policy.allowed_costs:
                 left.append(attack.title)
-        elif len(done) and attack.id in failed:  # what fails need not fail at random
+        elif done and attack.id in failed:  # what fails need not fail at random
             repeats = count_noun(failed[attack.id], "repeat")
             found.append(f"{attack.title} did not finish in {repeats}; resume the audit")
-        elif judged is None and len(done) and int(done.seeds.max()) < policy.repeats:
-            few.setdefault(int(done.seeds.max()), []).append(attack.title)
-        elif judged is None and len(done):
+        elif judged is None and done and max(row.seeds for row in done) < policy.repeats:
+            few.setdefault(max(row.seeds for row in done), []).append(attack.title)
+        elif judged is None and done:
             for limit in _list_required(policy, attack):
-                seeds = done.seeds[done.metric == limit.metric]
-                if len(seeds) and seeds.min() < policy.repeats:
-                    sparse[limit.title] = min(
-                        int(seeds.min()), sparse.get(limit.title, sys.maxsize)
-                    )
+                seeds = [row.seeds for row in done if row.metric == limit.metric]
+                if seeds and min(seeds) < policy.repeats:
+                    sparse[limit.title] = min(*seeds, sparse.get(limit.title, sys.maxsize))
     for column in view.spec.threats.columns:
         found += warn_of_several(view.load_graph().column(column))
     for splits, titles in few.items():
@@ -299,15 +297,23 @@ def list_oversized(view: AuditView, release: str) -> list[str]:
 
     None is held against a release, since no large graph could ever be cleared; each is named.
     """
-    rows = view.results[view.results.release == release]
-    states = dict(list(rows.groupby("method", sort=False)))
+    rows = _group_rows(view.results).get(release, {})
     return [
         attack.title
         for attack in _list_planned(view, view.get_release(release))
-        if (known := states.get(attack.id)) is not None
-        and (known.status == State.SKIPPED).all()
-        and known.reason.str.contains(THIS_SIZE, regex=False).all()
+        if attack.id in rows
+        and all(row.status == State.SKIPPED and THIS_SIZE in row.reason for row in rows[attack.id])
     ]
+
+
+@find_once
+def _group_rows(results: pd.DataFrame) -> dict[str, dict[str, list[Any]]]:
+    """Release → id of an attack → its rows, with the columns of the table as attributes."""
+    found: dict[str, dict[str, list[Any]]] = {}
+    columns = results[["release", "method", "metric", "status", "reason", "seeds"]]
+    for row in columns.itertuples(index=False):
+        found.setdefault(row.release, {}).setdefault(row.method, []).append(row)
+    return found
 
 
 def _is_guess(spec: AuditSpec) -> bool:

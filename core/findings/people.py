@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from core.audit.asked.scenarios import THREAT_TITLES, Threat
 from core.audit.results.node_risks import Headline, NodeRisks
 from core.findings.labels import THREAT_WORDS
-from core.findings.once import find_once
+from core.once import find_once
 from core.release import ORIGINAL
 from core.words import begin_sentence, format_percent
 

@@ -17,8 +17,8 @@ from core.audit.asked.scenarios import list_scenarios
 from core.audit.asked.spec import AuditSpec
 from core.audit.results.view import AuditView
 from core.findings.link_prior import count_withheld
-from core.findings.once import find_once
 from core.methods import Defense
+from core.once import find_once
 from core.words import count_noun, format_percent
 
 

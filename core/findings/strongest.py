@@ -29,12 +29,12 @@ from core.findings.inverted_scores import (
 from core.findings.labels import LOW_FPR, THREAT_WORDS, metric_title
 from core.findings.link_prior import describe_accused
 from core.findings.numbers import format_estimate, format_row
-from core.findings.once import find_once
 from core.findings.page_summary import MAX_CARDS, PageSummary, describe_figure, list_checks
 from core.findings.policy import Policy
 from core.findings.tables import attack_rows, main_metric
 from core.findings.threat_cards import build_threat_card
 from core.findings.verdict import Check
+from core.once import find_once
 from core.release import ORIGINAL
 
 UNTESTED = "No attack has finished yet."

@@ -20,7 +20,7 @@ from core.findings.labels import (
     has_utility_direction,
     is_attack_metric,
 )
-from core.findings.once import find_once
+from core.once import find_once
 from core.release import ORIGINAL
 from core.results import RELEASE
 from core.words import count_noun

@@ -29,11 +29,11 @@ from core.findings.evidence import (
     list_untried,
 )
 from core.findings.facts import LimitState
-from core.findings.once import find_once
 from core.findings.policy import Limit, Policy
 from core.findings.published_before import disown_runs
 from core.findings.recipient import explain_lax_policy
 from core.findings.usefulness import list_most_useful
+from core.once import find_once
 from core.results import RELEASE
 
 Decision = Literal["publish", "review", "do_not_publish"]

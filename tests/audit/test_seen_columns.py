@@ -20,7 +20,7 @@ from core.release import ORIGINAL
 from tests.inline import run_inline
 
 N = 240
-ATTACKS = ("class_prior", "adamic_adar", "plausibility")
+ATTACKS = ("class_prior", "adamic_adar", "mechanism_posterior")
 SICK = np.random.default_rng(3).integers(0, 2, N)
 
 

@@ -122,8 +122,8 @@ def _compute_group_factors(release: Release, degrees: np.ndarray, labels: np.nda
     sides = _list_sides(graph)
     sizes = [np.bincount(labels[side], minlength=count).astype(float) for side in sides]
     mass = [np.bincount(labels[side], degrees[side], minlength=count) for side in sides]
-    pairs, expected = np.outer(sizes[0], sizes[-1]), np.outer(mass[0], mass[-1])
-    expected /= max(mass[0].sum(), 1e-9)
+    pairs = np.outer(sizes[0], sizes[-1])
+    expected = np.outer(mass[0], mass[-1]) / max(mass[0].sum(), 1e-9)
     if len(sides) == 1:
         pairs -= np.diag(sizes[0])
     else:

@@ -32,6 +32,7 @@ from core.audit.asked.knowledge import (
 from core.audit.asked.method_choice import MethodChoice
 from core.audit.asked.spec import AuditSpec
 from core.methods import ATTACK_KINDS, AttributeAttack, Defense, Kind, LinkAttack, Method
+from core.once import find_once
 from core.registry import parse_method
 
 Threat = Literal["link", "included", "attribute", "identity"]
@@ -135,6 +136,7 @@ ListedScenario = tuple[MethodChoice, Method, Scenario]
 """A scenario with its attack, as chosen and as configured."""
 
 
+@find_once
 def list_scenarios(spec: AuditSpec) -> list[ListedScenario]:
     """Every scenario of an audit with its attack, in the order of the spec.
 

@@ -1,4 +1,4 @@
-"""Findings that several parts of a page ask for, made once."""
+"""What several parts ask for of one source, found once."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _found: dict[int, dict[Hashable, Any]] = {}
 
 
 def find_once(find: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], T]:
-    """`find(source, …)`, called once for each source, such as a table of results or a view of an
+    """`find(source, …)`, called once for each source, such as a table of results or the spec of an
     audit, which nobody changes. The further arguments are hashable.
     """
 

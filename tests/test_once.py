@@ -7,11 +7,11 @@ import weakref
 
 import pandas as pd
 
-from core.findings import once
-from core.findings.once import find_once
+from core import once
 from core.findings.policy import find_policy
 from core.findings.strongest import choose_measure
 from core.findings.verdict import judge
+from core.once import find_once
 from core.release import ORIGINAL
 from tests.oracles.audits import make_audit, make_noise
 
