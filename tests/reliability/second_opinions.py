@@ -141,11 +141,11 @@ def _read_networkx(read: Callable[[Path], Any]) -> Callable[[Path], Iterator[Rea
         graph = read(path)
         rows = ((a, b, data.get("weight", 1)) for a, b, data in graph.edges(data=True))
         reading = _collect(rows, graph.nodes)
-        values = {
-            _clean(node): {k: str(v) for k, v in data.items() if k == "kind"}
-            for node, data in graph.nodes(data=True)
-            if path.suffix != ".net"  # which has no columns of its own
-        }
+        values: dict[str, dict[str, str]] = {}
+        if path.suffix != ".net":  # which has no columns of its own
+            for node, data in graph.nodes(data=True):  # "1" and "1 " are one
+                own = {k: str(v) for k, v in data.items() if k == "kind"}
+                values.setdefault(_clean(node), {}).update(own)
         has_kinds = any(values.values())
         yield Reading(reading.links, reading.nodes, values if has_kinds else {})
 
