@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from tests.browser import driver
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.nightly]
 
 
 def test_what_works_on_graphs_like_mine(page) -> None:
