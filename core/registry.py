@@ -102,7 +102,7 @@ def find_method(key: str, *kinds: Kind) -> type[Method]:
     _check_kinds(*kinds)
     if not isinstance(key, str):
         raise InputError("method", "must be named by its key, a text", repr(key))
-    named = _group_by_key(load_plug_ins()[0]).get(key, [])
+    named = _group_by_key((*list_methods(), *UNLISTED)).get(key, [])
     for method in named:
         if not kinds or method.kind in kinds:
             return method
@@ -119,10 +119,10 @@ def find_method(key: str, *kinds: Kind) -> type[Method]:
 
 
 @cache
-def _group_by_key(plug_ins: tuple[type[Method], ...]) -> dict[str, list[type[Method]]]:
+def _group_by_key(methods: tuple[type[Method], ...]) -> dict[str, list[type[Method]]]:
     """Key → methods of this key: audits look up each of theirs many times."""
     found: dict[str, list[type[Method]]] = {}
-    for method in (*_list_built_in(), *plug_ins, *UNLISTED):
+    for method in methods:
         found.setdefault(method.info.key, []).append(method)
     return found
 

@@ -21,6 +21,7 @@ BASE = (
     "node_column",
     "node_table",
     "nouns",
+    "once",
     "progress",
     "records",
     "release",

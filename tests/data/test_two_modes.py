@@ -205,7 +205,7 @@ def test_modes_are_kept_by_the_store_by_parts_and_by_releases(graph):
 
 
 @pytest.mark.parametrize("key", ["edge_rand", "lap_graph", "random_rewiring", "k_degree_anonymity"])
-def test_a_release_has_no_links_inside_a_mode(graph, key):
+def test_a_release_has_no_links_within_a_mode(graph, key):
     """The defense draws among all pairs; what leaves are its links across the modes."""
     defense, threats = make_method(key), Threats(graph)
     if key == "k_degree_anonymity":

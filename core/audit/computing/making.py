@@ -16,7 +16,7 @@ from core.threats import Threats
 
 def make_release(defense: Defense, threats: Threats, context: Context) -> Release:
     """The release of `threats.visible`, with the published columns of its links and, of a graph in
-    two modes, without links inside one.
+    two modes, without links within one.
 
     Raises UnsupportedError if the defense does not apply, or must not publish columns of links.
     """
@@ -38,7 +38,7 @@ def make_release(defense: Defense, threats: Threats, context: Context) -> Releas
 
 
 def _keep_to_modes(release: Release, modes: NodeColumn) -> Release:
-    """Whoever reads the ids knows the modes: links inside one are known to be false. Leaving them
+    """Whoever reads the ids knows the modes: links within one are known to be false. Leaving them
     out reads nothing but the release, so that a guarantee stays (Dwork and Roth, 2014, §2.3)."""
     graph = replace(release.graph, modes=modes)
     across = graph.may_link(graph.edges)
