@@ -238,6 +238,14 @@ class Graph:
         return self.num_pairs if self.modes is None else int(np.prod(self.modes.counts))
 
     @property
+    def node_candidates(self) -> np.ndarray:
+        """(n,) int64 candidates of each node: all other nodes, or those of the other mode."""
+        if self.modes is None:
+            return np.full(self.num_nodes, max(self.num_nodes - 1, 0))
+        codes = self.modes.codes
+        return np.where(codes < 0, 0, self.modes.counts[1 - np.maximum(codes, 0)])
+
+    @property
     def density(self) -> float:
         """Share of links among the candidates."""
         return self.num_edges / max(self.num_candidates, 1)

@@ -10,6 +10,7 @@ import numpy as np
 
 from core.errors import InputError
 from core.graph import Graph
+from core.node_column import NodeColumn
 from core.words import format_value
 
 ORIGINAL = "original"
@@ -134,3 +135,20 @@ def check_release(release: object, graph: Graph, label: str) -> Release:
         rule = f"must keep the {graph.num_nodes} nodes of the graph"
         raise InputError(what, rule, release.graph.num_nodes, remedy)
     return release
+
+
+def keep_to_modes(release: Release, modes: NodeColumn | None) -> Release:
+    """The release with the modes of the graph that was defended, and without links within one.
+
+    Whoever reads the ids knows the modes, and such links to be false. Leaving them out reads
+    nothing but the release, so that a guarantee stays (Dwork and Roth, 2014, §2.3).
+    """
+    if modes is None:
+        return release
+    graph, facts = replace(release.graph, modes=modes), release.facts
+    is_candidate = graph.may_link(graph.edges)
+    if not is_candidate.all():
+        graph = graph.select_edges(is_candidate)
+        # The defense's own count has the links that are left out; the engine counts anew.
+        facts = {name: value for name, value in facts.items() if name != "links_added"}
+    return replace(release, graph=graph, facts=facts)

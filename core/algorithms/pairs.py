@@ -45,7 +45,7 @@ def sample_candidates(graph: Graph, count: int, rng: np.random.Generator) -> np.
     """`sample_non_links` among the candidates: of a graph in two modes, pairs across the modes."""
     if graph.modes is None:
         return sample_non_links(graph, count, rng)
-    sides = [np.flatnonzero(graph.modes.codes == code) for code in (0, 1)]
+    sides = list_sides(graph)
     total = len(sides[0]) * len(sides[1])
     linked = int(graph.may_link(graph.edges).sum())  # a release may have links within a mode
     if count > total - linked:
@@ -69,6 +69,13 @@ def sample_candidates(graph: Graph, count: int, rng: np.random.Generator) -> np.
         codes = pair_codes(pairs[~graph.contains_pairs(pairs)], graph.num_nodes)
         found = pd.unique(np.concatenate([found, codes]))
     return decode_pairs(found[:count], graph.num_nodes)
+
+
+def list_sides(graph: Graph) -> list[np.ndarray]:
+    """Nodes of each of two modes; all nodes of a graph in one."""
+    if graph.modes is None:
+        return [np.arange(graph.num_nodes)]
+    return [np.flatnonzero(graph.modes.codes == code) for code in (0, 1)]
 
 
 def count_candidates(graph: Graph) -> int:

@@ -15,7 +15,7 @@ from core.graph import Graph
 from core.methods import Defense
 from core.node_column import NodeColumn
 from core.privacy.real_links import estimate_link_probabilities, has_known_noise
-from core.release import Release
+from core.release import Release, keep_to_modes
 from core.threats import AttributeThreat, LinkThreat, Threats
 from core.words import format_percent
 
@@ -90,7 +90,7 @@ def make_shadow_release(
             ratio=RATIO,
         )
         probabilities = _compute_real_probabilities(reduced, hidden, context)
-        candidates = graph.num_pairs - graph.num_edges
+        candidates = graph.num_candidates - graph.num_edges
         link = LinkThreat(hidden, absent[: len(hidden)], prior=len(hidden) / max(candidates, 1))
     utility = _keep_known_values(threats.utility, nodes)
     columns = {t.attribute.name: t.attribute for t in (attribute, utility) if t is not None}
@@ -100,6 +100,8 @@ def make_shadow_release(
     if reason:
         raise UnsupportedError(defense.label, f"cannot be run on its own release: {reason}")
     shadow = defense.publish(graph, secrets, context.child("publish"))
+    if defense.keeps_nodes:
+        shadow = keep_to_modes(shadow, graph.modes)
     return ShadowRelease(graph, nodes, shadow, hidden, absent, probabilities, attribute, note)
 
 

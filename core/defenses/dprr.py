@@ -39,12 +39,12 @@ class DegreePreservingRR(LinkLocalDefense):
     )
 
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
-        n = graph.num_nodes
+        candidates = graph.node_candidates
         account = Account(LINK_TWICE, self.epsilon, context)
         noisy = account.add_number_noise(graph.degrees, self.delta, 1.0, "degrees")
-        degrees = np.clip(noisy, 0.0, n - 1.0)
+        degrees = np.clip(noisy, 0.0, candidates)
         flip = account.spend_bits(account.share_left, "rows").flip
-        expected_ones = degrees * (1.0 - 2.0 * flip) + (n - 1) * flip
+        expected_ones = degrees * (1.0 - 2.0 * flip) + candidates * flip
         thin = np.clip(degrees / np.maximum(expected_ones, 1e-12), 0.0, 1.0)
         check_release_fits("DPRR", float(degrees.sum()), context, "raise epsilon")
         ones = draw_noisy_rows(graph, (1.0 - flip) * thin, flip * thin, context.rng("rows"))

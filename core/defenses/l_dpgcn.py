@@ -45,7 +45,7 @@ class LocalDpGcn(LinkLocalDefense):
         account = Account(LINK_TWICE, self.epsilon, context)
         scale = account.spend(self.count_share, label="degrees")
         total = draw_total_degree(graph, scale, context.rng("degrees"))
-        wanted = int(np.clip(round(total / 2.0), 0, graph.num_pairs))
+        wanted = int(np.clip(round(total / 2.0), 0, graph.num_candidates))
         check_release_fits("L-DpGCN", wanted, context, "raise epsilon or use a smaller graph")
         scale = account.spend(account.share_left, label="entries")
         pairs = draw_top_sums(graph, wanted, scale, context.rng("rows"))

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from pydantic import Field
 
-from core.algorithms.pairs import sample_non_links
+from core.algorithms.pairs import sample_candidates
 from core.context import Context
 from core.defenses.budgeted import CountShare, EdgePrivateDefense
 from core.graph import Graph
@@ -34,11 +34,11 @@ class NoisyPairs(EdgePrivateDefense):
         account = Account(EDGE, self.epsilon, context)
         links = np.array([graph.num_edges])
         noisy = account.add_count_noise(links, self.count_share, 1.0, "count")[0]
-        wanted = int(np.clip(noisy, 0, graph.num_pairs))
+        wanted = int(np.clip(noisy, 0, graph.num_candidates))
         check_release_fits(self.info.title, wanted, context, REMEDY)
         scale = account.spend(account.share_left, label="pairs")
         kept, num_added = self._draw(graph, wanted, scale, context)
-        added = sample_non_links(graph, num_added, context.rng("positions"))
+        added = sample_candidates(graph, num_added, context.rng("positions"))
         published = graph.with_edges(np.concatenate([graph.edges[kept], added]))
         return self.build_release(published, account.make_guarantee())
 
@@ -65,4 +65,4 @@ class LapGraph(NoisyPairs):
         self, graph: Graph, wanted: int, scale: float, context: Context
     ) -> tuple[np.ndarray, int]:
         rng = context.rng("pairs")
-        return draw_top_pairs(graph.num_edges, graph.num_pairs, wanted, scale, rng)
+        return draw_top_pairs(graph.num_edges, graph.num_candidates, wanted, scale, rng)

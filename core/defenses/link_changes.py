@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.algorithms.pairs import sample_non_links
+from core.algorithms import pairs
 from core.data.link_release import draw_between
 from core.graph import Graph
 from core.threats import Threats
@@ -56,5 +56,4 @@ def sample_candidates(
     """
     withheld = np.empty((0, 2), np.int64) if threats.link is None else threats.link.hidden
     blocked = graph.with_edges(np.concatenate([graph.edges, withheld])) if len(withheld) else graph
-    available = blocked.num_pairs - blocked.num_edges
-    return sample_non_links(blocked, min(count, available), rng)
+    return pairs.sample_candidates(blocked, min(count, pairs.count_candidates(blocked)), rng)

@@ -36,7 +36,7 @@ class RandomizedResponse(LinkLocalDefense):
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
         account = Account(LINK_TWICE, self.epsilon, context)
         flip = account.spend_bits().flip
-        expected = 2.0 * (graph.num_edges + graph.num_pairs * flip)
+        expected = 2.0 * (graph.num_edges + graph.num_candidates * flip)
         check_release_fits("randomised response", expected, context, "raise epsilon")
         everywhere = np.ones(graph.num_nodes)
         ones = draw_noisy_rows(

@@ -42,7 +42,7 @@ class Tmf(NoisyPairs):
     def _draw(
         self, graph: Graph, wanted: int, scale: float, context: Context
     ) -> tuple[np.ndarray, int]:
-        threshold = find_threshold(wanted, graph.num_pairs, scale)
+        threshold = find_threshold(wanted, graph.num_candidates, scale)
         kept, count = draw_pairs_above(graph, threshold, scale, context.rng("pairs"))
         context.progress.update(1, 2, "drawing links")
         check_release_fits(self.info.title, count, context, REMEDY)

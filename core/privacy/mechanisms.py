@@ -14,7 +14,7 @@ from typing import Literal
 
 import numpy as np
 
-from core.algorithms.pairs import sample_non_links
+from core.algorithms.pairs import sample_candidates
 from core.context import Context
 from core.errors import ResourceError
 from core.graph import Graph
@@ -66,15 +66,16 @@ def expect_flipped_links(
 def draw_flips(
     graph: Graph, flip: float, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Flip each of the n(n−1)/2 pairs with probability `flip`, independently.
+    """Flip each candidate (of one mode each of the n(n−1)/2 pairs) with probability `flip`,
+    independently.
 
     Returns `kept`, a mask (m,) over the links, and `added` (a, 2), the pairs that became links.
     The number of flips among the non-links is Binomial and, given it, their positions are
     uniform without replacement: the same distribution as one coin a pair, in O(m + a).
     """
     kept = rng.random(graph.num_edges) >= flip
-    count = int(rng.binomial(graph.num_pairs - graph.num_edges, flip))
-    added = sample_non_links(graph, count, rng) if count else np.empty((0, 2), np.int64)
+    count = int(rng.binomial(graph.num_candidates - graph.num_edges, flip))
+    added = sample_candidates(graph, count, rng) if count else np.empty((0, 2), np.int64)
     return kept, added
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from core.algorithms.pairs import sample_non_links
+from core.algorithms.pairs import sample_candidates
 from core.graph import Graph
 from core.privacy.mechanisms import compute_laplace_tail, draw_laplace_above
 
@@ -58,7 +58,7 @@ def draw_pairs_above(
     uniform. Pairs pass independently, so that number is Binomial; O(m) time.
     """
     kept = rng.random(graph.num_edges) < compute_laplace_tail(threshold - 1.0, scale)
-    others = graph.num_pairs - graph.num_edges
+    others = graph.num_candidates - graph.num_edges
     return kept, int(rng.binomial(others, compute_laplace_tail(threshold, scale)))
 
 
@@ -145,11 +145,11 @@ def draw_top_sums(graph: Graph, wanted: int, scale: float, rng: np.random.Genera
     Binomial, and they are drawn above the cut, which lies eight standard deviations low.
     """
     on_links = 2.0 + draw_laplace_sums(-math.inf, scale, graph.num_edges, rng)
-    others = graph.num_pairs - graph.num_edges
+    others = graph.num_candidates - graph.num_edges
     share = min(1.0, (wanted + 8.0 * math.sqrt(wanted + 1.0) + 8.0) / max(others, 1))
     threshold = find_laplace_sum_cut(share, scale)
     count = int(rng.binomial(others, compute_laplace_sum_tail(threshold, scale))) if others else 0
     noise = draw_laplace_sums(threshold, scale, count, rng)
-    pairs = np.concatenate([graph.edges, sample_non_links(graph, count, rng)])
+    pairs = np.concatenate([graph.edges, sample_candidates(graph, count, rng)])
     top = np.argsort(-np.concatenate([on_links, noise]), kind="stable")[:wanted]
     return pairs[top]

@@ -17,6 +17,8 @@ from core.algorithms.pairs import (
     sample_candidates,
     sample_non_links,
 )
+from core.audit.asked.scenarios import Scenario
+from core.audit.computing.attacking import attack_release
 from core.audit.computing.making import make_release
 from core.context import Context
 from core.data.control import draw_control
@@ -25,6 +27,7 @@ from core.data.profile import compute_profile
 from core.data.readers import load_graph
 from core.data.second_graph import sample_second_graph
 from core.data.splits import draw_released_threat, draw_threats
+from core.defenses.external import External
 from core.defenses.random_deletion import RandomDeletion
 from core.errors import InputError
 from core.graph import Graph
@@ -204,12 +207,13 @@ def test_modes_are_kept_by_the_store_by_parts_and_by_releases(graph):
         replace(graph, modes=NodeColumn("mode", np.zeros(32, int), ("one",)))
 
 
-@pytest.mark.parametrize("key", ["edge_rand", "lap_graph", "random_rewiring", "k_degree_anonymity"])
+DROPPING = {"k_degree_anonymity": {"k": 5}, "randomized_response": {"epsilon": 2.0}, "dgg": {}}
+
+
+@pytest.mark.parametrize("key", DROPPING)
 def test_a_release_has_no_links_within_a_mode(graph, key):
     """The defense draws among all pairs; what leaves are its links across the modes."""
-    defense, threats = make_method(key), Threats(graph)
-    if key == "k_degree_anonymity":
-        defense = make_method(key, {"k": 5})
+    defense, threats = make_method(key, DROPPING[key]), Threats(graph)
     drawn = defense.publish(graph, threats, Context(Seed(0)))
     made = make_release(defense, threats, Context(Seed(0)))
     is_across = graph.may_link(drawn.graph.edges)
@@ -217,8 +221,52 @@ def test_a_release_has_no_links_within_a_mode(graph, key):
     assert made.graph.edges.tolist() == drawn.graph.edges[is_across].tolist()
     assert made.guarantee == drawn.guarantee
     assert "links_added" not in made.facts  # of the drawn links; the engine counts these
-    alike = make_release(make_method("random_deletion"), threats, Context(Seed(0)))
-    assert len(alike.graph.edges) == round(0.7 * graph.num_edges)
+
+
+@pytest.mark.parametrize(
+    "key", ["edge_rand", "lap_graph", "tmf", "l_dpgcn", "random_rewiring", "sym_rr", "rabv"]
+)
+def test_noise_falls_on_the_candidates_alone(graph, key):
+    """So that as many false links are drawn as on that many pairs, and a count of links is kept."""
+    config = {} if key == "random_rewiring" else {"epsilon": 2.0}
+    defense, added = make_method(key, config), []
+    for seed in range(30):
+        made = defense.publish(graph, Threats(graph), Context(Seed(seed))).graph
+        assert made.may_link(made.edges).all()
+        added.append((~graph.contains_pairs(made.edges)).sum())
+    assert np.mean(added) > 1
+    if key == "edge_rand":
+        false = (graph.num_candidates - graph.num_edges) / (1 + np.exp(2.0))
+        assert np.mean(added) == pytest.approx(false, rel=0.1)
+
+
+def test_candidates_of_each_node_by_counting(graph):
+    codes = np.where(np.arange(32) == 3, -1, graph.modes.codes)
+    own = replace(graph, modes=replace(graph.modes, codes=codes))
+    own = own.select_edges(own.may_link(own.edges))
+    for each in (graph, own, replace(graph, modes=None)):
+        pairs = np.stack(np.triu_indices(32, 1), 1)
+        pairs = pairs[each.may_link(pairs)]
+        assert each.node_candidates.tolist() == np.bincount(pairs.ravel(), minlength=32).tolist()
+        assert each.num_candidates == len(pairs)
+
+
+def test_a_release_made_elsewhere_stays_and_is_attacked_without_links_within_a_mode(graph):
+    within = np.array([[0, 1], [2, 3], [20, 21]])
+    outside = replace(graph, modes=None)
+    given = outside.with_edges(np.concatenate([graph.edges[5:], within]))
+    threats = replace(draw_threats(graph, Seed(0), hide_links=0.2), external=(given,))
+    made = make_release(External(), threats, Context(Seed(0)))
+    assert made.graph.contains_pairs(within).all()
+    clean = replace(made, graph=made.graph.select_edges(graph.may_link(made.graph.edges)))
+    scenario, attack = Scenario("katz", "link"), make_method("katz")
+    scores = [
+        attack_release(attack, scenario, one, threats, Context(Seed(1)))[2]["scores"]
+        for one in (made, clean)
+    ]
+    assert (scores[0] == scores[1]).all()
+    aware = attack.score(made, threats.link, Context(Seed(1))).scores
+    assert (scores[0] != aware).any()  # else the above would hold of anything
 
 
 def test_modes_follow_the_ids(tmp_path):

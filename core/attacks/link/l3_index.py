@@ -48,8 +48,6 @@ def compute_l3(graph: Graph, pairs: np.ndarray, context: Context) -> np.ndarray:
     """
     if not len(pairs):
         return np.zeros(0)
-    if graph.modes is not None:
-        graph = graph.select_edges(graph.may_link(graph.edges))
     matrix = sparse.csr_array(graph.adjacency, dtype=np.float64)
     scale = 1 / np.sqrt(np.maximum(graph.strengths, 2.0))
     walks = sum_paths(matrix, scale, pairs, context)[:, 2]

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from core.algorithms.communities import find_communities
+from core.algorithms.pairs import list_sides
 from core.attacks.link.released_links import compute_evidence, find_evidence
 from core.context import Context
 from core.graph import Graph
@@ -54,7 +55,7 @@ class MechanismPosterior(LinkAttack):
 def compute_prior_logits(release: Release, pairs: np.ndarray, context: Context) -> np.ndarray:
     """(k,) log odds of a link by its ends' degrees and communities alone."""
     degrees = estimate_degrees(release)
-    ends = degrees[_list_sides(release.graph)[0]]  # all ends of links, or those in one mode
+    ends = degrees[list_sides(release.graph)[0]]  # all ends of links, or those in one mode
     probabilities = degrees[pairs[:, 0]] * degrees[pairs[:, 1]] / max(ends.sum(), 1e-9)
     labels = context.share(
         ("posterior_communities", release.graph.content_hash),
@@ -69,20 +70,11 @@ def compute_prior_logits(release: Release, pairs: np.ndarray, context: Context) 
 def estimate_degrees(release: Release) -> np.ndarray:
     """(n,) expected true degrees: noise subtracted, then shrunk to the mean of the node's mode."""
     observed = np.asarray(release.graph.adjacency.sum(axis=1), dtype=np.float64).ravel()
-    sides = _list_sides(release.graph)
     degrees = np.zeros(len(observed))
-    for side, others in zip(sides, sides[::-1], strict=True):
-        if len(side):
-            candidates = len(others) - (len(sides) == 1)  # pairs of each of these nodes
-            degrees[side] = _shrink_degrees(release, observed[side], candidates)
+    for side in filter(len, list_sides(release.graph)):
+        candidates = int(release.graph.node_candidates[side[0]])
+        degrees[side] = _shrink_degrees(release, observed[side], candidates)
     return degrees
-
-
-def _list_sides(graph: Graph) -> list[np.ndarray]:
-    """Nodes of each mode; all nodes in a graph of one."""
-    if graph.modes is None:
-        return [np.arange(graph.num_nodes)]
-    return [np.flatnonzero(graph.modes.codes == code) for code in (0, 1)]
 
 
 def _shrink_degrees(release: Release, observed: np.ndarray, candidates: int) -> np.ndarray:
@@ -119,7 +111,7 @@ def _compute_group_factors(release: Release, degrees: np.ndarray, labels: np.nda
     observed = np.zeros((count, count))
     np.add.at(observed, (labels[i], labels[j]), graph.link_weights)
     observed = observed + observed.T  # both directions
-    sides = _list_sides(graph)
+    sides = list_sides(graph)
     sizes = [np.bincount(labels[side], minlength=count).astype(float) for side in sides]
     mass = [np.bincount(labels[side], degrees[side], minlength=count) for side in sides]
     pairs = np.outer(sizes[0], sizes[-1])

@@ -24,7 +24,7 @@ from core.graph import Graph
 from core.methods import AttributeAttack, Defense, IdentityAttack, LinkAttack, Method
 from core.partitioned.graph import PartitionedGraph
 from core.partitioned.links import ONE_PROCESS
-from core.release import Release
+from core.release import Release, keep_to_modes
 from core.results import ONE_SCORE, AnonymitySets, Measurement, PairScores
 from core.threats import LinkThreat, ReleasedThreat, Threats
 
@@ -42,6 +42,7 @@ def attack_release(
 ) -> Attacked:
     """Run the scenario; raises UnsupportedError if the attack does not apply."""
     check_support(attack.label, explain_method(attack, release.graph, scenario) or None)
+    release = keep_to_modes(release, release.graph.modes)  # one made elsewhere has others
     return _RUNNERS[scenario.threat](attack, scenario, release, threats, context)
 
 
@@ -139,7 +140,8 @@ def _attack_released(
 
     assert isinstance(attack, LinkAttack)
     if isinstance(scenario.knowledge, Composition):
-        release = _compose_releases(scenario.knowledge, release, threats, context)
+        several = _compose_releases(scenario.knowledge, release, threats, context)
+        release = keep_to_modes(several, release.graph.modes)
     threat = _draw_released(threats, release, context)
     check_support(attack.label, attack.supports(release, threat))
 

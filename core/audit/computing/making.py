@@ -7,10 +7,10 @@ from dataclasses import replace
 from core.audit.computing.partitions import explain_method
 from core.context import Context
 from core.data.link_release import carry_link_columns, refuse_link_columns, strip_link_columns
+from core.defenses.external import EXTERNAL
 from core.errors import check_support
 from core.methods import EMPIRICAL_GROUP, Defense
-from core.node_column import NodeColumn
-from core.release import Release, check_release
+from core.release import Release, check_release, keep_to_modes
 from core.threats import Threats
 
 
@@ -28,21 +28,11 @@ def make_release(defense: Defense, threats: Threats, context: Context) -> Releas
     threats = replace(threats, visible=strip_link_columns(visible))
     made = defense.publish(threats.visible, threats, context)
     release = check_release(made, threats.visible, defense.label)
-    if defense.keeps_nodes and visible.modes is not None:
-        release = _keep_to_modes(release, visible.modes)
+    # A release made elsewhere is described as it is; its attackers keep to the modes.
+    if defense.keeps_nodes and release.defense != EXTERNAL:
+        release = keep_to_modes(release, visible.modes)
     if not defense.keeps_columns:
         return release
     is_private = release.guarantee.is_private
     check_support(defense.label, refuse_link_columns(visible, is_private, defense.keeps_nodes))
     return carry_link_columns(visible, release, context.rng("columns of links"))
-
-
-def _keep_to_modes(release: Release, modes: NodeColumn) -> Release:
-    """Whoever reads the ids knows the modes: links within one are known to be false. Leaving them
-    out reads nothing but the release, so that a guarantee stays (Dwork and Roth, 2014, §2.3)."""
-    graph = replace(release.graph, modes=modes)
-    across = graph.may_link(graph.edges)
-    facts = release.facts
-    if not across.all():  # the defense's own count has links that are left out
-        facts = {name: value for name, value in facts.items() if name != "links_added"}
-    return replace(release, graph=graph.select_edges(across), facts=facts)

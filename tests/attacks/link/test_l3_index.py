@@ -132,15 +132,3 @@ def test_every_attack_that_ranks_by_common_neighbours_alone_declines_two_modes()
     local = {m.info.key for m in LINK_ATTACKS if m.is_local}
     assert local == set(LOCAL)
     assert all(issubclass(m, CommonNeighborAttack) for m in LINK_ATTACKS if m.is_local)
-
-
-def test_links_within_a_mode_are_not_read():
-    graph, _ = make_modes()
-    inside = np.array([[0, 1], [5, 9], [62, 70], [80, 81], [3, 4]])
-    noisy = graph.with_edges(np.concatenate([graph.edges, inside]))
-    pairs = list_pairs(graph)
-    pairs = pairs[graph.may_link(pairs)]
-    expected = compute_l3(graph, pairs, Context(Seed(0)))
-    np.testing.assert_array_equal(compute_l3(noisy, pairs, Context(Seed(0))), expected)
-    one_mode = replace(noisy, modes=None)
-    assert (compute_l3(one_mode, pairs, Context(Seed(0))) != expected).any()
