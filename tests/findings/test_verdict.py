@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.attacks.identity.faq_matcher import FaqMatcher
+from core.audit.asked import scenarios
 from core.audit.asked.attack import parse_attack
 from core.audit.asked.method_choice import MethodChoice
 from core.audit.asked.presets import PRESETS, Asked, choose_attacks
@@ -728,3 +729,17 @@ def test_a_limit_has_one_of_four_states():
         assert told == states[value]  # audit.json counted "not proven" as broken
     assert [s["links_1"] for s in states.values()] == ["met", "not_proven", "exceeded"]
     assert states[0.04]["links_01"] == "not_tested"
+
+
+def test_the_scenarios_of_an_audit_are_listed_once(monkeypatch):
+    """However many releases, limits and policies ask for them."""
+    calls, own = [], scenarios._list_own_scenarios
+    monkeypatch.setattr(
+        scenarios, "_list_own_scenarios", lambda *given: calls.append(given) or own(*given)
+    )
+    view = make_audit(make_noise(NAMES, ATTACKS), ATTACKS)
+    view = replace(view, spec=view.spec.model_copy())  # that nobody has asked for before
+    calls.clear()
+    for policy in list_policies():
+        judge(view, policy)
+    assert len(calls) == len(view.spec.attacks)
