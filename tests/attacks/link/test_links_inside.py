@@ -103,7 +103,8 @@ def test_expected_links_in_two_modes_are_all_links(epsilon):
 
 @pytest.mark.parametrize("key", sorted({*RULES} - {"blink"}))
 def test_the_share_of_real_links_in_two_modes_is_that_of_the_candidates(key):
-    graph, alike = make_modes(80, 20)
+    """Of some size: on 100 nodes DPRR's noisy degrees, clipped at 0, hide a tenth of the links."""
+    graph, alike = make_modes(160, 120)
     assert alike.size == graph.num_candidates
     config = {} if key == "random_rewiring" else {"epsilon": 2.0}
     shares, densities = [], []
@@ -113,7 +114,7 @@ def test_the_share_of_real_links_in_two_modes_is_that_of_the_candidates(key):
         density, links, chances = estimate_link_probabilities(release)
         shares.append(graph.contains_pairs(links).mean() - chances.mean())
         densities.append(density)
-    assert np.mean(densities) == pytest.approx(graph.density, rel=0.15)
+    assert np.mean(densities) == pytest.approx(graph.density, rel=0.1)
     assert abs(np.mean(shares)) < 0.03
 
 
