@@ -16,7 +16,7 @@ from core.release import ORIGINAL
 from tests.browser import driver
 from tests.inline import run_inline
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.nightly]
 
 HIDING = "random_deletion"
 

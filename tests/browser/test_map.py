@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser import driver
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.nightly]
 
 LONELIEST = """plot => {
   const axes = plot._fullLayout, found = [];
