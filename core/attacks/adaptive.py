@@ -63,19 +63,21 @@ PULL = 1.0
 Form = Callable[[np.ndarray, np.ndarray], np.ndarray]  # masks (k,) told, asked → (m, C) of asked
 
 
-def score_adaptive(
+def learn_adaptive(
     attack: LinkAttack,
     defense: Defense,
     release: Release,
     threat: LinkThreat,
     threats: Threats,
     context: Context,
-) -> PairScores:
+) -> Callable[[LinkThreat], PairScores]:
     """Log odds that a pair is a withheld or a released link, learned on a shadow release.
 
     The shadow release's input is the release itself. For released links the odds refer to the pairs
     of a graph, not to the training sample. Raises UnsupportedError if the defense or the attack
     cannot run on the shadow release.
+
+    threat  withheld or released links with their prior; the result scores pairs of any such threat
     """
     shadow = share_shadow_release(defense, release, threats, context)
     shadow_threat = LinkThreat(shadow.hidden, shadow.absent, threat.prior)
@@ -84,7 +86,7 @@ def score_adaptive(
             shadow.before, shadow.release.graph, context.rng("included")
         )
     if min(shadow_threat.truth.sum(), (~shadow_threat.truth).sum()) < LEAST:
-        return PairScores(attack.score(release, threat, context).scores, NO_SECRETS)
+        return lambda asked: PairScores(attack.score(release, asked, context).scores, NO_SECRETS)
     _check_support(attack, attack.supports(shadow.release, shadow_threat))
     form = _fit_form(attack, release, shadow, shadow_threat, context)
     facts = {
@@ -92,21 +94,27 @@ def score_adaptive(
         "classifier": form.classifier.name,
         "held_out_loss": form.classifier.loss,
     }
-    if not form.weight:
-        return PairScores(attack.score(release, threat, context).scores, {**facts, **PLAIN})
-    columns = attack.describe(release, threat, context)
-    logits = form.classifier.compute_logits(_append_link_weights(columns, release, threat))
-    if form.weight < 1:
-        standard_scores = columns[:, 0]
-        if not attack.describes_score:
-            standard_scores = attack.score(release, threat, context).scores
-        standard_logits = form.calibrate(standard_scores)
-        logits = form.weight * logits + (1.0 - form.weight) * standard_logits
-        facts = {**facts, **BOTH}
-    if isinstance(threat, ReleasedThreat) and isinstance(shadow_threat, ReleasedThreat):
+    offset = 0.0
+    if isinstance(shadow_threat, ReleasedThreat):
         non_link_weights = shadow_threat.weights[~shadow_threat.truth & ~shadow_threat.released]
-        logits[~threat.released] -= np.log(max(float(non_link_weights.max(initial=1.0)), 1.0))
-    return PairScores(logits, facts)
+        offset = np.log(max(float(non_link_weights.max(initial=1.0)), 1.0))
+
+    def score(asked: LinkThreat) -> PairScores:
+        if not form.weight:
+            return PairScores(attack.score(release, asked, context).scores, {**facts, **PLAIN})
+        columns = attack.describe(release, asked, context)
+        logits = form.classifier.compute_logits(_append_link_weights(columns, release, asked))
+        if form.weight < 1:
+            standard_scores = columns[:, 0]
+            if not attack.describes_score:
+                standard_scores = attack.score(release, asked, context).scores
+            standard_logits = form.calibrate(standard_scores)
+            logits = form.weight * logits + (1.0 - form.weight) * standard_logits
+        if isinstance(asked, ReleasedThreat):
+            logits[~asked.released] -= offset
+        return PairScores(logits, {**facts, **BOTH} if form.weight < 1 else facts)
+
+    return score
 
 
 def _check_support(attack: LinkAttack | AttributeAttack, reason: str | None) -> None:

@@ -16,7 +16,7 @@ from core.attacks.adaptive import (
     fit_correction,
     infer_adaptive,
     is_corrected_better,
-    score_adaptive,
+    learn_adaptive,
 )
 from core.attacks.link import denoising
 from core.attacks.link.denoising import share_denoised
@@ -86,7 +86,9 @@ def test_an_attack_that_knows_the_defense_reads_what_was_overdone():
     release = Overdone().publish(threats.visible, threats, Context(Seed(0)))
     attack = make_method("common_neighbors")
     blind = attack.score(release, threats.link, Context(Seed(0))).scores
-    found = score_adaptive(attack, Overdone(), release, threats.link, threats, Context(Seed(0)))
+    found = learn_adaptive(attack, Overdone(), release, threats.link, threats, Context(Seed(0)))(
+        threats.link
+    )
     auc = compute_auc(blind, threats.link.truth)[0]
     assert auc < 0.4
     assert compute_auc(found.scores, threats.link.truth)[0] > max(auc + 0.2, 0.55)
@@ -135,7 +137,7 @@ def test_one_replay_serves_all_attacks_on_a_release(monkeypatch):
     for key in ("common_neighbors", "adamic_adar", "degree_product"):
         context = Context(Seed(0).child(key), shared_seed=Seed(0), shared=shared)
         attack = make_method(key)
-        score_adaptive(attack, Overdone(), release, threats.link, threats, context)
+        learn_adaptive(attack, Overdone(), release, threats.link, threats, context)(threats.link)
     assert len(calls) == 1
 
 
@@ -296,7 +298,7 @@ def test_forms_that_find_own_secrets_equally_well_are_averaged(plain, learned, w
     context = Context(Seed(0))
     form = adaptive._fit_form(attack, Release(graph), played, own, context)
     assert form.weight == weight
-    found = score_adaptive(attack, Overdone(), Release(graph), own, threats, context)
+    found = learn_adaptive(attack, Overdone(), Release(graph), own, threats, context)(own)
     if weight == 0:
         np.testing.assert_array_equal(found.scores, scores)
         return
@@ -332,7 +334,7 @@ def test_a_release_with_too_few_links_to_hide_gets_the_plain_scores(count, is_re
         )
     plain = attack.score(release, threat, Context(Seed(0))).scores
     assert np.ptp(plain) > 0
-    found = score_adaptive(attack, Overdone(), release, threat, threats, Context(Seed(0)))
+    found = learn_adaptive(attack, Overdone(), release, threat, threats, Context(Seed(0)))(threat)
     np.testing.assert_array_equal(found.scores, plain)
     assert found.facts == adaptive.NO_SECRETS
 
@@ -385,7 +387,7 @@ def test_odds_of_unreleased_pairs_do_not_depend_on_how_many_are_drawn(monkeypatc
     monkeypatch.setattr(adaptive, "_fit_form", fit)
     for drawn in (60, 2000):
         monkeypatch.setattr("core.data.splits.NUM_OTHERS", drawn)
-        found = score_adaptive(attack, Overdone(), release, asked, threats, Context(Seed(0)))
+        found = learn_adaptive(attack, Overdone(), release, asked, threats, Context(Seed(0)))(asked)
         odds[drawn] = found.scores[~asked.released]
     np.testing.assert_allclose(odds[60], odds[2000], atol=0.05)
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from core.attacks.adaptive import infer_adaptive, score_adaptive
+from core.attacks.adaptive import infer_adaptive, learn_adaptive
 from core.context import Context, SharedWork
 from core.data.splits import draw_released_threat, draw_threats
 from core.measures.ranking import measure_class_probabilities, measure_link_scores
@@ -64,7 +64,9 @@ def test_withheld_links_are_guessed(key, is_adaptive):
         if attack.supports(release, threats.link) or "link" not in attack.threats:
             pytest.skip("declines a release without features")
         if is_adaptive:
-            scores = score_adaptive(attack, Unrelated(), release, threats.link, threats, context)
+            scores = learn_adaptive(attack, Unrelated(), release, threats.link, threats, context)(
+                threats.link
+            )
         else:
             scores = attack.score(release, threats.link, context)
         measured.append(measure_link_scores(scores, threats.link)[0])
@@ -78,7 +80,7 @@ def test_links_that_went_in_are_guessed(is_adaptive):
         threats, release, context = make_case(seed)
         threat = draw_released_threat(threats.visible, release.graph, context.rng("released"))
         if is_adaptive:
-            scores = score_adaptive(attack, Unrelated(), release, threat, threats, context)
+            scores = learn_adaptive(attack, Unrelated(), release, threat, threats, context)(threat)
         else:
             scores = attack.score(release, threat, context)
         measured.append(measure_released(scores, threat)[0])

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from core.attacks.adaptive import score_adaptive
+from core.attacks.adaptive import learn_adaptive
 from core.attacks.shadow_release import share_shadow_release
 from core.cli.arguments import load_input
 from core.context import Context, SharedWork
@@ -118,7 +118,7 @@ def measure(
         context = Context(seed.child(name), shared_seed=seed, shared=shared)
         plain = keep(name, attack.score(release, link, context))
         if defense is not None:
-            found = score_adaptive(attack, defense, release, link, threats, context)
+            found = learn_adaptive(attack, defense, release, link, threats, context)(link)
             influences[name] = keep(f"{name}@adaptive", found, plain)
             row["note"] = (found.facts or {}).get("shadow_release", "")
     if is_outside and influences and release.graph.features is not None:

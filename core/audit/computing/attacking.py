@@ -56,7 +56,7 @@ def _attack_links(
     threat, graph = threats.link, release.graph
     check_support(attack.label, attack.supports(release, threat))
 
-    score = _choose_score(attack, scenario, release, threats, context)
+    score = _choose_score(attack, scenario, release, threat, threats, context)
     scores, rare, named, control = _score_with_more(score, attack, graph, threats, context)
     low = ranking.LOW_RATES[0]  # the rate that is named beside the curve
     roc = ranking.compute_grid_roc(*ranking.join_more(scores, threat, rare, low))
@@ -76,15 +76,19 @@ def _attack_links(
 
 
 def _choose_score(
-    attack: LinkAttack, scenario: Scenario, release: Release, threats: Threats, context: Context
+    attack: LinkAttack,
+    scenario: Scenario,
+    release: Release,
+    threat: LinkThreat,
+    threats: Threats,
+    context: Context,
 ) -> Callable[[LinkThreat], PairScores]:
     """The attack on pairs of a release, in its standard or its adaptive form."""
     if scenario.knowledge != ADAPTIVE:
         return lambda asked: attack.score(release, asked, context)
-    from core.attacks.adaptive import score_adaptive
+    from core.attacks.adaptive import learn_adaptive
 
-    defense = _make_defense(release)
-    return lambda asked: score_adaptive(attack, defense, release, asked, threats, context)
+    return learn_adaptive(attack, _make_defense(release), release, threat, threats, context)
 
 
 def _of_control(measured: Iterable[Measurement]) -> list[Measurement]:
@@ -145,7 +149,7 @@ def _attack_released(
     threat = _draw_released(threats, release, context)
     check_support(attack.label, attack.supports(release, threat))
 
-    score = _choose_score(attack, scenario, release, threats, context)
+    score = _choose_score(attack, scenario, release, threat, threats, context)
     scores = score(threat)
     roc = ranking.compute_grid_roc(scores.scores, threat.truth, threat.weights)
     risk = released_links.compute_released_risk(scores, threat, release.graph.num_nodes)

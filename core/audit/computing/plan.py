@@ -150,8 +150,12 @@ def _plan_attacks(
     spec: AuditSpec, scenarios: list[ListedScenario], inputs: _Inputs, target: _Target
 ) -> Iterator[_Ranked]:
     """The same attackers on every release. An adaptive attack without anything to adapt to, as
-    on the original, shares the standard form's result."""
-    defense = target.defense
+    on the original, shares the standard form's result.
+
+    Quick adaptive attacks on links, and those on people, follow the first of them: they share a
+    shadow release, which costs far more where the defense is slow.
+    """
+    defense, first = target.defense, dict[str, str]()
     for choice, attack, scenario in scenarios:
         known = scenario.knowledge
         keyed = _key_scenario(inputs, target, attack, scenario)
@@ -166,6 +170,10 @@ def _plan_attacks(
         skip = skip or explain_method(attack, target.graph, scenario)
         if known == ADAPTIVE and target.is_data_independent:
             skip = "no attacker gains by the defense: the release is independent of the links"
+        after, is_quick = same_as, attack.info.cost == "instant"
+        if known == ADAPTIVE and is_quick and not (skip or same_as or keyed.members):
+            leader = first.setdefault(attack.kind, keyed.key)
+            after = "" if leader == keyed.key else leader
         cell = Cell(
             keyed.key,
             "attack",
@@ -177,7 +185,7 @@ def _plan_attacks(
             uses_gpu,
             skip,
             tuple(member.key for member in keyed.members),
-            after=same_as,
+            after=after,
             same_as=same_as,
         )
         yield target.rank(attack.info.cost, depth), cell
