@@ -13,7 +13,6 @@ from typing import Any
 import numba
 import numpy as np
 import torch
-from scipy import sparse
 
 TILE = 1 << 16
 """Pairs per chunk when whole rows are gathered (GPU)."""
@@ -26,20 +25,13 @@ class PairMatrix:
 
     def __init__(self, num_nodes: int, pairs: np.ndarray, device: str = "cpu") -> None:
         n, count = num_nodes, len(pairs)
-        nodes = np.arange(n)
         pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
-        rows = np.concatenate([pairs[:, 0], pairs[:, 1], nodes])
-        columns = np.concatenate([pairs[:, 1], pairs[:, 0], nodes])
-        slots = np.concatenate([np.arange(count), np.arange(count), count + nodes])
-        # Positions are stored as values from 1 on, so that none of them is an explicit zero.
-        pattern = sparse.csr_array((slots + 1.0, (rows, columns)), shape=(n, n))
-        pattern.sort_indices()
+        left, right = (np.ascontiguousarray(ends) for ends in pairs.T)
+        indptr, indices, slots = _list_entries(left, right, n)
         self.num_nodes, self.num_pairs = n, count
-        self.indptr = torch.from_numpy(pattern.indptr.astype(np.int32)).to(device)
-        self.indices = torch.from_numpy(pattern.indices.astype(np.int32)).to(device)
-        self.slots = torch.from_numpy(pattern.data.astype(np.int64) - 1).to(device)
-        self.left = torch.from_numpy(np.ascontiguousarray(pairs[:, 0])).to(device)
-        self.right = torch.from_numpy(np.ascontiguousarray(pairs[:, 1])).to(device)
+        self.indptr, self.indices, self.slots, self.left, self.right = (
+            torch.from_numpy(part).to(device) for part in (indptr, indices, slots, left, right)
+        )
         self._codes = self.left * n + self.right
 
     def sum_at_ends(self, weights: torch.Tensor) -> torch.Tensor:
@@ -163,6 +155,39 @@ def _dot_both_ways(
             g[j], x[i]
         )
     return out
+
+
+@numba.njit(nogil=True, cache=True)
+def _list_entries(
+    left: np.ndarray, right: np.ndarray, num_nodes: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """CSR row pointers and columns of the pattern, and each entry's place in the values.
+
+    Taken node by node, pairs fill each row in ascending order: lower nodes, the diagonal, and the
+    node's own pairs.
+    """
+    indptr = np.zeros(num_nodes + 1, np.int32)
+    for e in range(len(left)):
+        indptr[left[e] + 1] += 1
+        indptr[right[e] + 1] += 1
+    for i in range(num_nodes):
+        indptr[i + 1] += indptr[i] + 1
+    place = indptr[:-1].copy()
+    indices = np.empty(2 * len(left) + num_nodes, np.int32)
+    slots = np.empty(len(indices), np.int64)
+    e = 0
+    for i in range(num_nodes):
+        indices[place[i]], slots[place[i]] = i, len(left) + i
+        place[i] += 1
+        while e < len(left) and left[e] == i:
+            j = right[e]
+            indices[place[i]], slots[place[i]] = j, e
+            indices[place[j]], slots[place[j]] = i, e
+            place[i] += 1
+            place[j] += 1
+            e += 1
+    assert e == len(left), "pairs must be sorted"
+    return indptr, indices, slots
 
 
 @numba.njit(nogil=True, fastmath=True, cache=True)

@@ -46,6 +46,20 @@ def test_products_and_their_gradients_equal_dense_ones(kernels):
         torch.testing.assert_close(ours, oracle, atol=1e-5, rtol=1e-4)
 
 
+def test_the_pattern_holds_each_pair_twice_and_the_diagonal_in_order():
+    pattern, count = PairMatrix(7, PAIRS), len(PAIRS)
+    rows = np.repeat(np.arange(7), np.diff(pattern.indptr.numpy()))
+    entries = list(zip(rows.tolist(), pattern.indices.tolist(), strict=True))
+    slots = {
+        (i, j): slot for slot, pair in enumerate(PAIRS.tolist()) for i, j in (pair, pair[::-1])
+    }
+    slots |= {(i, i): count + i for i in range(7)}
+    assert entries == sorted(slots)
+    assert pattern.slots.tolist() == [slots[entry] for entry in entries]
+    with pytest.raises(AssertionError):
+        PairMatrix(7, PAIRS[::-1])
+
+
 def test_pair_dots_and_their_gradients_equal_dense_ones(kernels):
     z = torch.randn(7, 3, generator=torch.Generator().manual_seed(1))
     left, right = torch.tensor([0, 0, 6, 2, 2]), torch.tensor([1, 6, 0, 2, 5])

@@ -57,17 +57,23 @@ class EgoBatch:
         return first, later, Propagation(pool, False, device)
 
 
-def build_ego_batch(graph: Graph, centers: np.ndarray) -> EgoBatch:
-    """The ego networks of `centers`, one after another."""
+def build_ego_batch(
+    graph: Graph, centers: np.ndarray, values: np.ndarray | None = None
+) -> EgoBatch:
+    """The ego networks of `centers`, one after another.
+
+    values  of the adjacency's entries, taken instead of the links' weights
+    """
     adjacency = graph.adjacency
+    values = adjacency.data if values is None else values
     indptr, indices = adjacency.indptr.astype(np.int64), adjacency.indices.astype(np.int64)
     centers = np.asarray(centers, np.int64)
     offsets = np.zeros(len(centers) + 1, np.int64)
     np.cumsum(indptr[centers + 1] - indptr[centers] + 1, out=offsets[1:])
     members, rows = _list_members(indptr, indices, centers, offsets)
     row_ends = _count_links(indptr, indices, members, offsets)
-    columns, values = _list_links(indptr, indices, adjacency.data, members, offsets, row_ends)
-    inner = sparse.csr_array((values, columns, row_ends), shape=(len(members), len(members)))
+    columns, inside = _list_links(indptr, indices, values, members, offsets, row_ends)
+    inner = sparse.csr_array((inside, columns, row_ends), shape=(len(members), len(members)))
     return EgoBatch(members, offsets, rows, inner)
 
 
@@ -103,13 +109,16 @@ def standardize_role_features(graph: Graph) -> np.ndarray:
 
 def compute_role_features(graph: Graph) -> np.ndarray:
     """(n, 2) float32: degree, and mean Jaccard overlap of N(i) with N(j) over neighbours j."""
-    adjacency = graph.adjacency
-    indptr, indices = adjacency.indptr.astype(np.int64), adjacency.indices.astype(np.int64)
-    common = _count_common(indptr, indices)
-    degrees = np.diff(indptr)
-    rows = np.repeat(np.arange(graph.num_nodes), degrees)
+    return describe_roles(graph.adjacency.indptr, graph.adjacency.indices)
+
+
+def describe_roles(indptr: np.ndarray, indices: np.ndarray) -> np.ndarray:
+    """`compute_role_features` of CSR row pointers (n + 1,) and ascending columns (nnz,)."""
+    indptr, indices = indptr.astype(np.int64), indices.astype(np.int64)
+    common, degrees = _count_common(indptr, indices), np.diff(indptr)
+    rows = np.repeat(np.arange(len(degrees)), degrees)
     overlap = common / np.maximum(degrees[rows] + degrees[indices] - common, 1)
-    total = np.bincount(rows, overlap, minlength=graph.num_nodes)
+    total = np.bincount(rows, overlap, minlength=len(degrees))
     mean = total / np.maximum(degrees, 1)
     return np.stack([degrees, mean], axis=1).astype(np.float32)
 

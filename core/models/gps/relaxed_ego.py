@@ -70,24 +70,26 @@ class RelaxedEgos:
     this is the ego network of the drawn graph exactly. Links keep the graph's weights.
     """
 
-    def __init__(self, graph: Graph, nodes: np.ndarray, device: str) -> None:
-        batch = build_ego_batch(graph, nodes)
-        members, offsets = batch.members, batch.offsets
-        n, num_rows = graph.num_nodes, len(members)
-        inner = batch.adjacency.indptr
-        left = np.repeat(np.arange(num_rows), np.diff(inner))
-        pairs = np.stack([left, batch.adjacency.indices], axis=1)
-        pairs = pairs[pairs[:, 0] < pairs[:, 1]]
-        network = np.repeat(np.arange(len(nodes)), np.diff(offsets))
-        self._matrix = PairMatrix(num_rows, pairs, device)
-        self._slots = _find_slots(graph, members[pairs[:, 0]], members[pairs[:, 1]], device)
-        is_center = members == nodes[network]
-        other = np.where(is_center, (members + 1) % n, members)  # any pair that is not a loop
-        self._entry = _find_slots(graph, nodes[network], other, device)
-        self._is_center = torch.from_numpy(is_center).to(device)
-        self._at_center = torch.from_numpy(is_center[pairs].any(axis=1)).to(device)
-        self._members = torch.from_numpy(members).to(device)
-        self._network = torch.from_numpy(network).to(device)
+    def __init__(self, graph: Graph, nodes: np.ndarray, slots: np.ndarray, device: str) -> None:
+        """slots: `find_entry_slots` of the graph."""
+        batch = build_ego_batch(graph, nodes, slots)
+        members, inner, sizes = batch.members, batch.adjacency, np.diff(batch.offsets)
+        row = np.repeat(np.arange(len(members)), np.diff(inner.indptr))
+        is_upper = row < inner.indices
+        left, right = row[is_upper], inner.indices[is_upper]
+        is_center = members == np.repeat(nodes, sizes)
+        starts, ends = graph.adjacency.indptr[nodes], graph.adjacency.indptr[nodes + 1]
+        entry = np.zeros(len(members), np.int64)  # that of a centre is not read
+        entry[~is_center] = np.concatenate([slots[i:j] for i, j in zip(starts, ends, strict=True)])
+        self._matrix = PairMatrix(len(members), np.stack([left, right], axis=1), device)
+        self._slots, self._entry, self._is_center, self._at_center, self._members = (
+            torch.from_numpy(part).to(device)
+            for part in (
+                *(inner.data[is_upper], entry, is_center, is_center[left] | is_center[right]),
+                members,
+            )
+        )
+        self._network = torch.from_numpy(np.repeat(np.arange(len(nodes)), sizes)).to(device)
         self._centers = torch.from_numpy(batch.centers).to(device)
         self._nodes = torch.from_numpy(nodes).to(device)
         self._strength, self._floor = link_strengths(graph, device)
@@ -121,8 +123,8 @@ def link_strengths(graph: Graph, device: str) -> tuple[torch.Tensor, float]:
     return torch.from_numpy(weights.astype(np.float32)).to(device), least
 
 
-def _find_slots(graph: Graph, left: np.ndarray, right: np.ndarray, device: str) -> torch.Tensor:
-    """(k,) position of each link in the graph's list; arbitrary for pairs without a link."""
-    codes = pair_codes(np.stack([left, right], axis=1), graph.num_nodes)
-    place = np.searchsorted(graph.edge_codes, codes)
-    return torch.from_numpy(np.minimum(place, graph.num_edges - 1)).to(device)
+def find_entry_slots(graph: Graph) -> np.ndarray:
+    """(nnz,) int64 position in the graph's list of the link of each entry of its adjacency."""
+    rows, columns = graph.adjacency.nonzero()
+    codes = pair_codes(np.stack([rows, columns], axis=1), graph.num_nodes)
+    return np.searchsorted(graph.edge_codes, codes)

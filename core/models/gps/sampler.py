@@ -15,8 +15,8 @@ from core.graph import Graph
 from core.models.adam import Adam
 from core.models.encoders import Block, Encoder, Inputs, Linear, num_columns
 from core.models.gps.attacker import GpsModel, GpsSettings, mix
-from core.models.gps.ego import compute_role_features
-from core.models.gps.relaxed_ego import RelaxedBlock, RelaxedEgos, link_strengths
+from core.models.gps.ego import describe_roles
+from core.models.gps.relaxed_ego import RelaxedBlock, RelaxedEgos, find_entry_slots, link_strengths
 from core.models.pair_matrix import PairMatrix
 from core.seeding import Seed
 
@@ -147,6 +147,7 @@ class RelaxedAttacker:
         self._beliefs, self._prior, self._device = beliefs, prior, device
         self._matrix = PairMatrix(graph.num_nodes, graph.edges, device)
         self._strength, self._floor = link_strengths(graph, device)
+        self._slots = find_entry_slots(graph)
         self._batch, self._rng = batch, seed.rng("batches")
         self._optimizer = Adam(self.model.parameters(), lr=lr, weight_decay=5e-4, decoupled=True)
         self.routing = torch.full((graph.num_nodes, 2), 0.5, device=device)
@@ -181,9 +182,10 @@ class RelaxedAttacker:
         block = RelaxedBlock(self._matrix, self._strength * kept, self._backbone, floor=self._floor)
         h = torch.relu(self.model.proximity(self._inputs, block))
         proximity = self.model.proximity_head(h)[nodes]
-        egos = RelaxedEgos(self._graph, nodes, self._device).make_blocks(kept, self._backbone)
+        egos = RelaxedEgos(self._graph, nodes, self._slots, self._device)
+        blocks = egos.make_blocks(kept, self._backbone)
         features = self._compute_role_features(kept)
-        role = self.model.role_head(self.model.role(self._role_inputs, features, egos))
+        role = self.model.role_head(self.model.role(self._role_inputs, features, blocks))
         return mix(proximity, role, self.routing[nodes])
 
     def _draw_nodes(self) -> np.ndarray:
@@ -194,9 +196,11 @@ class RelaxedAttacker:
         """(n, 2) standardised degree and overlap. The degree follows the shares; the overlap is
         that of the links kept by more than half, without a gradient."""
         n, degrees = self._graph.num_nodes, self._matrix.sum_at_ends(kept)
-        is_kept = (kept.detach() > 0.5).cpu().numpy()
-        drawn = self._graph if is_kept.all() else self._graph.with_edges(self._graph.edges[is_kept])
-        overlap = torch.from_numpy(compute_role_features(drawn)[:, 1]).to(kept)
+        is_kept = (kept.detach() > 0.5).cpu().numpy()[self._slots]
+        adjacency = self._graph.adjacency
+        ends = np.append(0, np.cumsum(is_kept))[adjacency.indptr]
+        drawn = describe_roles(ends, adjacency.indices[is_kept])
+        overlap = torch.from_numpy(drawn[:, 1]).to(kept)
         # 0.5 / n is below the smallest positive variance of integer degrees.
         return torch.stack([_standardize(degrees, 0.5 / n), _standardize(overlap, 1e-12)], dim=1)
 
