@@ -7,8 +7,9 @@ nothing else was measured.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
@@ -190,18 +191,23 @@ class Strongest:
 
 
 def find_strongest(
-    results: pd.DataFrame, threat: Threat, release: str, metric: str | None = None
+    results: pd.DataFrame,
+    threat: Threat,
+    release: str,
+    metric: str | None = None,
+    attacks: Collection[str] | None = None,
 ) -> Strongest | None:
     """The strongest attack on a release; None if none has finished.
 
     With several secrets or several kinds of knowledge, attacks are compared with the baselines of
     their own kind, and the one furthest above them is the strongest.
 
-    metric  None: that of `choose_measure`
+    metric   None: that of `choose_measure`
+    attacks  ids of those compared; None: all
     """
     measure = choose_measure(results, threat) if metric is None else None
     metric = metric if measure is None else measure.metric
-    found = list_strongest(results, threat, release, metric)
+    found = list_strongest(results, threat, release, metric, attacks)
     real = [one for one in found if not one.is_by_baseline]
     compared = [one for one in real if one.baseline is not None]
     if compared:
@@ -210,21 +216,31 @@ def find_strongest(
 
 
 def list_strongest(
-    results: pd.DataFrame, threat: Threat, release: str, metric: str | None
+    results: pd.DataFrame,
+    threat: Threat,
+    release: str,
+    metric: str | None,
+    attacks: Collection[str] | None = None,
 ) -> list[Strongest]:
     """The strongest attack on each secret and with each kind of knowledge; empty if none has
     finished."""
-    rows = attack_rows(results, metric or "", threat)
-    rows = invert_scores(rows[rows.release == release])
-    secrets = pd.Series(list(map(_find_stake, rows.attack)), rows.index, object)
-    return [_choose(threat, own) for _, own in rows.groupby(secrets, sort=False)]
+    by_stake: dict[tuple[str, str], list[Any]] = {}
+    for row in _list_rows(results, threat, release, metric or ""):
+        if attacks is None or row.method in attacks:
+            by_stake.setdefault(_find_stake(row.attack), []).append(row)
+    return [_choose(threat, rows) for rows in by_stake.values()]
 
 
-def _choose(threat: Threat, rows: pd.DataFrame) -> Strongest:
-    rows = rows.sort_values("value", ascending=False, kind="stable")
+@find_once
+def _list_rows(results: pd.DataFrame, threat: Threat, release: str, metric: str) -> list[Any]:
+    rows = attack_rows(results, metric, threat)
+    return list(invert_scores(rows[rows.release == release]).itertuples())
+
+
+def _choose(threat: Threat, rows: Iterable[Any]) -> Strongest:
+    rows = sorted(rows, key=lambda row: -row.value)
     real, baselines = (
-        [build_figure(row) for row in rows[rows.is_baseline == of].head(2).itertuples()]
-        for of in (False, True)
+        [build_figure(row) for row in rows if row.is_baseline == of][:2] for of in (False, True)
     )
     if not real:
         return Strongest(threat, baselines[0])

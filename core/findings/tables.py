@@ -100,6 +100,7 @@ def list_threats(results: pd.DataFrame) -> list[Threat]:
     return [threat for threat in threats if threat in found]
 
 
+@find_once
 def main_metric(results: pd.DataFrame, threat: Threat) -> str | None:
     """The headline metric of a threat: AUC where it was computed, else accuracy."""
     return next(iter(list_metrics(results, "attack", threat)), None)

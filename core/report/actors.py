@@ -26,6 +26,7 @@ from core.findings.strongest import Strongest, find_strongest
 from core.findings.tables import main_metric
 from core.findings.tried import list_tried
 from core.graph import Graph
+from core.once import find_once
 from core.release import ORIGINAL
 from core.report.data import ReportData
 from core.report.guidance import Actor
@@ -84,19 +85,22 @@ def format_best(found: Strongest) -> str:
     )
 
 
+@find_once
+def _list_attacks(results: pd.DataFrame) -> list[Attack]:
+    return [attack for attack in results.attack.unique() if attack is not None]
+
+
 def measure_best(
     results: pd.DataFrame, threat: Threat, release: str, attacks: Collection[Attack]
 ) -> Strongest | None:
     """The best of these attacks on a threat, by the metric with the clearest lead; None if none
     has a result."""
-    own = {a for a in results.attack.unique() if a is not None and a.threat == threat}
-    real = own.intersection(attacks)
-    if not real:
+    own = [a for a in _list_attacks(results) if a.threat == threat]
+    if not any(attack in attacks for attack in own):
         return None
-    compared = {attack.id for attack in own if attack in real or attack.is_baseline}
-    rows = results[(results.release == release) & results.method.isin(compared)]
+    compared = {attack.id for attack in own if attack in attacks or attack.is_baseline}
     metrics = dict.fromkeys((*LOW_METRICS, main_metric(results, threat)))
-    found = [find_strongest(rows, threat, release, metric) for metric in metrics if metric]
+    found = [find_strongest(results, threat, release, m, compared) for m in metrics if m]
     known = [one for one in found if one is not None and not one.is_by_baseline]
     return next((o for o in known if o.beats), known[-1]) if known else None
 

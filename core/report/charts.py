@@ -10,6 +10,7 @@ import io
 import textwrap
 import threading
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
@@ -20,6 +21,7 @@ from matplotlib.axis import Axis
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
+from matplotlib.font_manager import fontManager
 from matplotlib.ticker import NullLocator
 
 from core.audit.asked.attack import Attack
@@ -91,6 +93,16 @@ BESIDE: dict[str, Any] = {
 """Legend to the right of the panel."""
 
 _lock = threading.Lock()
+
+
+def register_fonts() -> None:
+    """Add matplotlib's own layout font: a list of fonts that another installation has left in the
+    user's cache may lack it."""
+    for path in Path(mpl.get_data_path(), "fonts", "ttf").glob(f"{LAYOUT_FONT}*.ttf"):
+        fontManager.addfont(path)
+
+
+register_fonts()
 
 RISK_MAP = LinearSegmentedColormap.from_list("risk", list(RISK_SCALE))
 POINT_MAP = LinearSegmentedColormap.from_list(

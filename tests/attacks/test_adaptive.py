@@ -21,6 +21,8 @@ from core.attacks.adaptive import (
 from core.attacks.link import denoising
 from core.attacks.link.denoising import share_denoised
 from core.attacks.shadow_release import MAX_SHADOW_LINKS, ShadowRelease, make_shadow_release
+from core.audit.asked.scenarios import Scenario
+from core.audit.computing.attacking import attack_release
 from core.context import Context, SharedWork
 from core.data.splits import draw_attribute_threat, draw_released_threat
 from core.errors import UnsupportedError
@@ -127,6 +129,25 @@ def test_own_secrets_are_links_of_the_release_and_withheld_from_the_replay():
     assert not played.before.contains_pairs(played.hidden).any()
     assert not threats.visible.contains_pairs(played.absent).any()
     assert len(played.hidden) > 0
+
+
+def test_one_classifier_scores_all_pairs_of_a_cell(monkeypatch):
+    """Those of the threat and further ones, which an instant attack scores apart."""
+    threats, fits, asked = make_audit(60), [], []
+    made = make_method("random_deletion")
+    release = made.publish(threats.visible, threats, Context(Seed(0)))
+    fit, score = adaptive.fit_pair_classifier, adaptive.PooledClassifier.compute_logits
+    monkeypatch.setattr(adaptive, "fit_pair_classifier", lambda *a: fits.append(1) or fit(*a))
+    monkeypatch.setattr(
+        adaptive.PooledClassifier,
+        "compute_logits",
+        lambda self, columns: asked.append(len(columns)) or score(self, columns),
+    )
+    monkeypatch.setattr(adaptive, "_is_better", lambda *given: True)
+    attack, scenario = make_method("common_neighbors"), Scenario.parse("common_neighbors@adaptive")
+    attack_release(attack, scenario, release, threats, Context(Seed(0)))
+    assert len(fits) == 1
+    assert len(asked) == 2
 
 
 def test_one_replay_serves_all_attacks_on_a_release(monkeypatch):

@@ -196,21 +196,65 @@ def test_what_shares_an_embedding_follows_on_the_worker_that_has_it(make_spec, g
     for cell in followers:
         assert cell.after == by_place[cell.release, PARTS[cell.method].after, cell.repeat].key
 
-    submitted = {}
+    submitted = {leader: job.followers for leader, (job, _) in submit(make_spec(), cells).items()}
+    assert all(submitted[cell.after] == (cell,) for cell in followers)
+    assert not submitted.keys() & {cell.key for cell in followers}
+
+
+def submit(spec, cells):
+    """Key of each cell handed to a worker → its job, and the keys of what is computed before."""
+    submitted, names = {}, {}
 
     class Engine:
         def connect(self):
             pass
 
-        def submit(self, function, job, **options):
-            submitted[job.cell.key] = job.followers
-            return MagicMock(done=lambda: False)
+        def submit(self, function, job, *, after, **options):
+            submitted[job.cell.key] = job, {names[id(future)] for future in after}
+            future = MagicMock(done=lambda: False)
+            names[id(future)] = job.cell.key
+            return future
 
     store = SimpleNamespace(home=Path(), url="")
-    run = AuditRun(store, Engine(), InFlight(), Lease("a", 1), make_spec(), cells, 0.0)
+    run = AuditRun(store, Engine(), InFlight(), Lease("a", 1), spec, cells, 0.0)
     run._submit(cells)
-    assert all(submitted[cell.after] == (cell,) for cell in followers)
-    assert not submitted.keys() & {cell.key for cell in followers}
+    return submitted
+
+
+def test_quick_adaptive_attackers_share_a_worker_with_their_shadow_release(make_spec, graph):
+    """Those on links and values follow one, those on people another; all of the same release and
+    repeat, once what they are built on is done."""
+    names = ("adamic_adar", "label_propagation", "jaccard", "degree", "degree_triangles", "gcn")
+    spec = make_spec(
+        num_repeats=2,
+        attacks=[{"key": name} for name in names],
+        defenses=[{"key": "edge_rand"}, {"key": "random_deletion"}],
+        identity={"overlap": 0.9},
+        knowledge={"adaptive": True},
+    )
+    cells = plan_audit(PreparedAudit.build(spec, graph))
+    places = {cell.key: number for number, cell in enumerate(cells)}
+    chains = {}
+    for cell in cells:
+        if cell.kind != "attack" or cell.scenario.knowledge != ADAPTIVE or cell.same_as:
+            continue
+        if cell.scenario.method == "gcn":  # is trained: it had better run beside others
+            assert not cell.after
+            continue
+        about_people = cell.scenario.threat == "identity"
+        chains.setdefault((cell.release, cell.repeat, about_people), []).append(cell)
+    assert sorted(len(chain) for chain in chains.values()) == [2] * 4 + [3] * 4
+    submitted = submit(spec, cells)
+    for leader, *others in chains.values():
+        assert not leader.after
+        assert {cell.after for cell in others} == {leader.key}
+        job, earlier = submitted[leader.key]
+        assert job.followers == tuple(others)
+        assert not submitted.keys() & {cell.key for cell in others}
+        members = {key for cell in (leader, *others) for key in cell.members}
+        assert members <= earlier
+        assert all(places[key] < places[leader.key] for key in members)
+    assert any(cell.members for chain in chains.values() for cell in chain)
 
 
 def test_cells_are_listed_without_a_draw(make_spec, graph, monkeypatch):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from core.audit.asked.attack import parse_attack
 from core.findings.evidence import find_evidence
 from core.findings.policy import Limit
 from core.findings.strongest import find_strongest
-from core.report.actors import format_best
+from core.report.actors import format_best, measure_best
 from core.report.data import ReportData
 from core.report.options import ReportOptions
 from core.report.page_one import list_figures
@@ -86,3 +87,15 @@ def test_of_several_secrets_page_1_names_the_highest_figure_as_the_verdict_does(
     assert find_evidence(view, "original", limit).value == 0.9
     text = dict(list_figures(ReportData(view, ReportOptions())))["Attribute inference"]
     assert text.startswith("Attack AUC 0.90 [0.89, 0.91] by Label propagation, above the baseline")
+
+
+def test_an_actor_reaches_what_its_own_attacks_reach():
+    """Beside all baseline attackers; nothing by an attack of which there is no result."""
+    names = ("common_neighbors", "adamic_adar", "degree_product")
+    reached = dict(zip(names, (0.7, 0.9, 0.6), strict=True))
+    view = make_audit({("original", n, "auc"): value for n, value in reached.items()}, names)
+    for name in names[:2]:
+        found = measure_best(view.results, "link", "original", [parse_attack(name)])
+        assert found is not None
+        assert (found.best.value, found.baseline.value) == (reached[name], 0.6)
+    assert measure_best(view.results, "link", "original", [parse_attack("katz")]) is None

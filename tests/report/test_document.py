@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from matplotlib.font_manager import fontManager
 
 from core.audit.asked.attack import attach_referents, parse_attack
 from core.audit.asked.method_choice import MethodChoice
@@ -23,7 +24,15 @@ from core.graph import Graph
 from core.privacy.guarantees import EDGE
 from core.registry import list_methods
 from core.release import Guarantee
-from core.report import SECTIONS, ReportOptions, blocks, document, render_preview, write_report
+from core.report import (
+    SECTIONS,
+    ReportOptions,
+    blocks,
+    charts,
+    document,
+    render_preview,
+    write_report,
+)
 from core.report.charts import draw_ranking
 from core.report.data import ReportData
 from core.report.document import build_content
@@ -546,3 +555,12 @@ def test_changed_assumptions_are_told_in_the_labels_of_their_controls() -> None:
         "Compare withheld links with: pairs with a common neighbour",
         "Private values that a defense uses: nothing",
     ]
+
+
+def test_charts_are_laid_out_in_their_font_whatever_list_of_fonts_is_cached(monkeypatch):
+    foreign = [font for font in fontManager.ttflist if font.name != charts.LAYOUT_FONT]
+    assert len(foreign) < len(fontManager.ttflist)
+    monkeypatch.setattr(fontManager, "ttflist", foreign)
+    charts.register_fonts()
+    found = {font.name for font in fontManager.ttflist}
+    assert charts.LAYOUT_FONT in found

@@ -46,6 +46,9 @@ VALUE_RISK_VERSION = 1
 SMALL = 100_000
 """Nodes plus links up to which an instant cell takes a fraction of a second."""
 
+_LAST = 9
+"""Depth of cells after all that any of them is built on."""
+
 _COST_RANK = {"instant": 0, "seconds": 1, "minutes": 2}
 
 
@@ -152,8 +155,8 @@ def _plan_attacks(
     """The same attackers on every release. An adaptive attack without anything to adapt to, as
     on the original, shares the standard form's result.
 
-    Quick adaptive attacks on links, and those on people, follow the first of them: they share a
-    shadow release, which costs far more where the defense is slow.
+    Quick adaptive attacks follow the first of them on one worker, those on people apart: they share
+    a shadow release, which costs far more where the defense is slow.
     """
     defense, first = target.defense, dict[str, str]()
     for choice, attack, scenario in scenarios:
@@ -171,8 +174,9 @@ def _plan_attacks(
         if known == ADAPTIVE and target.is_data_independent:
             skip = "no attacker gains by the defense: the release is independent of the links"
         after, is_quick = same_as, attack.info.cost == "instant"
-        if known == ADAPTIVE and is_quick and not (skip or same_as or keyed.members):
-            leader = first.setdefault(attack.kind, keyed.key)
+        if known == ADAPTIVE and is_quick and not (skip or same_as):
+            depth = _LAST  # after what those that follow are built on
+            leader = first.setdefault("identity" if scenario.threat == "identity" else "", keyed.key)
             after = "" if leader == keyed.key else leader
         cell = Cell(
             keyed.key,

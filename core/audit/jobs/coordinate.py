@@ -244,7 +244,8 @@ class AuditRun(threading.Thread):
                 known = self._in_flight.futures.get(cell.key)
                 if known is None or known.done():
                     following = followers.get(cell.key, ())
-                    earlier = (cell.upstream, *cell.members, cell.after)
+                    members = [key for each in (cell, *following) for key in each.members]
+                    earlier = (cell.upstream, cell.after, *members)
                     known = self._engine.submit(
                         execute_cell,
                         replace(self._make_job(cell), followers=tuple(following)),
