@@ -17,7 +17,7 @@ from core.audit.store.ledger import describe_revision
 from tests.browser import driver
 from tests.browser.conftest import ROOT, find_free_port, wait_for_server
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.nightly]
 
 LIMIT_S, CORES = 10.0, 2
 """On two cores that do nothing else. On others the clock shows nothing: there, no more processor

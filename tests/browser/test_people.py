@@ -119,6 +119,7 @@ def opened(page: Page, path: str) -> Iterator[Page]:
     yield page
 
 
+@pytest.mark.nightly
 def test_a_release_needs_two_people_and_a_stranger_sees_nothing(app, sign_in, tmp_path):
     ada = sign_in("Ada")
     expect(ada.get_by_text("Signed in as Ada, analyst")).to_be_visible()
