@@ -68,12 +68,7 @@ def open_session(browser: Browser, server: str, scheme: str, width: int) -> Page
     ids=["first", "light", "dark"],
 )
 def test_no_page_breaks_a_rule(
-    browser: Browser,
-    server: str,
-    audit_id: str,
-    scheme: str,
-    width: int,
-    titles: tuple[str, ...],
+    browser: Browser, server: str, audit_id: str, scheme: str, width: int, titles: tuple[str, ...]
 ) -> None:
     page = open_session(browser, server, scheme, width)
     faults: dict[str, list[object]] = {}

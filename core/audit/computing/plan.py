@@ -176,7 +176,8 @@ def _plan_attacks(
         after, is_quick = same_as, attack.info.cost == "instant"
         if known == ADAPTIVE and is_quick and not (skip or same_as):
             depth = _LAST  # after what those that follow are built on
-            leader = first.setdefault("identity" if scenario.threat == "identity" else "", keyed.key)
+            group = "people" if scenario.threat == "identity" else "others"
+            leader = first.setdefault(group, keyed.key)
             after = "" if leader == keyed.key else leader
         cell = Cell(
             keyed.key,
