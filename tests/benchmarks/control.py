@@ -15,7 +15,6 @@ import tempfile
 import time
 from pathlib import Path
 
-from core.audit.asked import parts
 from core.audit.asked.method_choice import MethodChoice
 from core.audit.asked.spec import AuditSpec
 from core.data.catalogue import load_dataset
@@ -44,7 +43,6 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--share", type=float, default=0.2)
     options = parser.parse_args()
-    parts.PARTS.clear()
     for name in options.graphs.split(","):
         started = time.process_time()
         graph = load_dataset(name).graph
@@ -58,6 +56,7 @@ def main() -> None:
             "released_links": True,
             "control": options.share,
             "num_repeats": options.repeats,
+            "measures": [],
             "attacks": [{"key": key} for key in attacks],
             "defenses": [MethodChoice.parse(text, "defense") for text in defenses],
         }

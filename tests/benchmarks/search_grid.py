@@ -14,6 +14,7 @@ import argparse
 import os
 import tempfile
 from typing import Any
+from unittest.mock import patch
 
 from core.audit.asked.spec import AuditSpec
 from core.audit.service import AuditService
@@ -106,10 +107,9 @@ def main() -> None:
     parser.add_argument("--useful", type=float, default=0.0)
     parser.add_argument("--steps", type=int, default=ladders.STEPS)
     options = parser.parse_args()
-    ladders.STEPS = options.steps
     os.environ.setdefault("AUDIT_DEVICE", "cpu")
     rows = []
-    with tempfile.TemporaryDirectory() as home:
+    with tempfile.TemporaryDirectory() as home, patch.object(ladders, "STEPS", options.steps):
         service = AuditService(home, stopping_rule=is_decided)
         graph = load(options.graph)
         fields = {

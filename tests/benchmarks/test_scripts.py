@@ -108,7 +108,22 @@ def call(name: str, words: str, monkeypatch, tmp_path, request) -> None:
     monkeypatch.setattr(sys, "argv", argv)
     monkeypatch.setenv("AUDIT_DEVICE", "cpu")
     monkeypatch.delitem(sys.modules, f"tests.benchmarks.{name}", raising=False)
+    before = list_constants()
     runpy.run_module(f"tests.benchmarks.{name}", run_name="__main__")
+    after = list_constants()
+    changed = [name for name in before if after.get(name) != before[name]]
+    assert not changed, "the next script would run with them"
+
+
+def list_constants() -> dict[str, str]:
+    """What the constants of core's modules hold."""
+    return {
+        f"{name}.{key}": repr(value)
+        for name, module in sorted(sys.modules.items())
+        if name.startswith("core.")
+        for key, value in vars(module).items()
+        if key.isupper() and isinstance(value, bool | int | float | str | tuple | list | dict | set)
+    }
 
 
 @pytest.mark.filterwarnings("ignore")

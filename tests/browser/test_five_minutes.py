@@ -6,6 +6,7 @@ has computed.
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import time
@@ -28,9 +29,10 @@ pytestmark = [
 
 MAX_CLICKS = 12
 MAX_S = 300
-"""On two cores that do nothing else. Beside other tests the clock tells of them; then the walk may
-have used what it keeps busy of two cores for so long."""
-BUSY_CORES = 1.5
+"""On two cores that do nothing else, as `pytest` without `-n`."""
+BUSY_CORES, SLOWED = 1.5, 1.25
+"""Beside other tests the clock tells of them, so that processor time counts: of what the walk keeps
+busy for so long, by how much more a core that others share needs (NBA alone 412 s, beside 467)."""
 NUM_PEOPLE = 3
 MAX_TABS, MAX_ROUNDS = 100, 10
 ASKED = "I decide to publish it"
@@ -118,7 +120,10 @@ def test_at_most_twelve_clicks(page: Page, files: Files, tmp_path: Path) -> None
         expect(_find_button(page, "Download the release")).to_be_visible(timeout=driver.RUN_MS)
     assert clicks <= MAX_CLICKS
     spent = (driver.count_cpu() - before, time.monotonic() - started)
-    assert spent[1] < MAX_S or spent[0] < BUSY_CORES * MAX_S, spent
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        assert spent[0] < BUSY_CORES * SLOWED * MAX_S, spent
+    else:
+        assert spent[1] < MAX_S, spent
 
 
 def test_without_a_mouse(page: Page, files: Files, tmp_path: Path) -> None:
