@@ -82,13 +82,12 @@ class RelaxedEgos:
         entry = np.zeros(len(members), np.int64)  # that of a centre is not read
         entry[~is_center] = np.concatenate([slots[i:j] for i, j in zip(starts, ends, strict=True)])
         self._matrix = PairMatrix(len(members), np.stack([left, right], axis=1), device)
-        self._slots, self._entry, self._is_center, self._at_center, self._members = (
-            torch.from_numpy(part).to(device)
-            for part in (
-                *(inner.data[is_upper], entry, is_center, is_center[left] | is_center[right]),
-                members,
-            )
-        )
+        at_center = is_center[left] | is_center[right]
+        self._slots = torch.from_numpy(inner.data[is_upper]).to(device)
+        self._entry = torch.from_numpy(entry).to(device)
+        self._is_center = torch.from_numpy(is_center).to(device)
+        self._at_center = torch.from_numpy(at_center).to(device)
+        self._members = torch.from_numpy(members).to(device)
         self._network = torch.from_numpy(np.repeat(np.arange(len(nodes)), sizes)).to(device)
         self._centers = torch.from_numpy(batch.centers).to(device)
         self._nodes = torch.from_numpy(nodes).to(device)
